@@ -197,11 +197,17 @@ func TestHostileRequestsGetPlainAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", path, answer.Code, answer.Body, want)
 		}
 	}
-	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodPost, http.MethodHead, http.MethodOptions} {
-		answer := w.send(s.asks(method, "/keys/"+s.keyID, nil))
-		if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != http.MethodDelete {
-			t.Errorf("%s: %d, Allow %q, want 405, DELETE", method, answer.Code, answer.Header().Get("Allow"))
+	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodPost, http.MethodHead, http.MethodOptions, "PROPFIND", "FOO"} {
+		for path, allow := range map[string]string{"/keys/" + s.keyID: http.MethodDelete, "/webhook": "GET, PUT", documentPath: http.MethodGet} {
+			if strings.Contains(allow, method) {
+				continue
+			}
+			answer := w.send(s.asks(method, path, nil))
+			if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != allow || !strings.Contains(answer.Body.String(), `"method_not_allowed"`) {
+				t.Errorf("%s %s: %d %s, Allow %q, want 405, %s", method, path, answer.Code, answer.Body, answer.Header().Get("Allow"), allow)
+			}
 		}
+		w.refused(method, s.asks(method, "/nothing", nil), http.StatusNotFound, "no_such_path")
 	}
 	if failures := w.log.text(); failures != "" {
 		t.Errorf("the log has\n%s", failures)

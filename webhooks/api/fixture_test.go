@@ -121,6 +121,7 @@ func (w *world) open(change ...func(*Configuration)) {
 	gin.SetMode(gin.ReleaseMode)
 	w.router = gin.New()
 	w.router.RedirectTrailingSlash = false
+	w.router.HandleMethodNotAllowed = true
 	api.Mount(w.router)
 }
 

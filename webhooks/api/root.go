@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -170,7 +171,13 @@ func New(configuration Configuration, dependencies Dependencies) (*API, error) {
 	return a, nil
 }
 
-// Mount adds the endpoints to a router.
-func (a *API) Mount(router gin.IRouter) {
-	router.Any(Prefix+"/*path", gin.WrapH(a))
+// Mount adds the endpoints to a router. Requests come by their path alone, since a route
+// takes none by methods that HTTP does not name.
+func (a *API) Mount(router *gin.Engine) {
+	router.Use(func(c *gin.Context) {
+		if strings.HasPrefix(c.Request.URL.Path, Prefix+"/") {
+			a.ServeHTTP(c.Writer, c.Request)
+			c.Abort()
+		}
+	})
 }

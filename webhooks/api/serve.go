@@ -55,6 +55,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e, v, allowed := find(r.Method, path)
+	if path == documentPath {
+		allowed = []string{http.MethodGet}
+	}
 	var got answer
 	name := "other"
 	switch {
