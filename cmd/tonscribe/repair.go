@@ -29,7 +29,8 @@ that are there already are replaced by their equals. Then parts are dropped whos
 rows are back.
 
 It may be killed at any moment and run again. An embedded engine belongs to one
-process: stop 'up' first. With --clickhouse and --kafka it runs beside the stages.
+process: stop 'up' first. With --clickhouse and --kafka it runs beside the stages;
+a devnet that runs meanwhile is --source liteserver:DATA/devnet/global.config.json.
 Exit code 1 when something is not mended, or with --dry-run is to be mended.
 'tonscribe verify' then proves the tables whole.`,
 		Args: cobra.NoArgs,
