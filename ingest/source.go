@@ -73,5 +73,5 @@ func NewSource(c Configuration, r report.Reporter) (Source, error) {
 	case kind == "liteserver":
 		return newLiteserver(where, c, r), nil
 	}
-	return nil, fmt.Errorf("source %q: unknown kind %q: want network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json", setting, kind)
+	return nil, fmt.Errorf("source %q: unknown kind %q: want devnet (of up and repair; of one that runs elsewhere liteserver:DATA/devnet/global.config.json), network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json", setting, kind)
 }

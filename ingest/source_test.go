@@ -377,6 +377,7 @@ func TestASourceThatCannotBeUsedSaysWhy(t *testing.T) {
 		"files":                "a folder or file must follow",
 		"ftp:x":                "unknown kind \"ftp\"",
 		"mainnet":              "unknown kind \"mainnet\"",
+		"devnet":               "of one that runs elsewhere liteserver:DATA/devnet/global.config.json",
 		"files:/does/not":      "there is no such folder",
 		"archive:/does/not":    "there is no such folder",
 		"files:" + empty:       "no masterchain block among its 0 .boc and .bin files",
