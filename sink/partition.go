@@ -175,7 +175,8 @@ func (r *reader) take(ctx context.Context, item kafka.Item) error {
 // lost it, with the tables: what the log has no more between them never comes.
 func (r *reader) place(ctx context.Context, first *record.Record) error {
 	l := r.partition
-	have, err := r.told(ctx, l)
+	var have uint32
+	err := r.dependencies.ClickHouse.Conn().QueryRow(ctx, "SELECT max(mc_seqno) FROM progress WHERE topic = $1 AND partition = $2", l.Topic, l.Partition).Scan(&have)
 	if err != nil {
 		return fmt.Errorf("%s/%d: look for the newest bundle: %w", l.Topic, l.Partition, err)
 	}

@@ -27,8 +27,8 @@ type Repeat struct {
 	// Token is put before all tokens: what was inserted under the first ones is
 	// gone, although ClickHouse remembers them.
 	Token string
-	// Done is up to which bundle a partition of a topic is in all tables, as far as the
-	// log knows: Again tells of no later one but those that progress has.
+	// Done is up to which bundle a partition of a topic was in all tables: Again tells of
+	// no later one.
 	Done func(ctx context.Context, topic string, partition int) (mcSeqno uint32, err error)
 	// Sealed is called when all rows of a partition up to a bundle are in the
 	// tables. May be nil.
@@ -90,14 +90,11 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 	if err != nil {
 		return err
 	}
-	l := &kafka.PartitionReader{Topic: topic.Name, Partition: partition}
 	done, err := c.dependencies.Repeat.Done(ctx, topic.Name, partition)
 	if err != nil {
 		return fmt.Errorf("%s/%d: %w", topic.Name, partition, err)
 	}
-	if told, err := c.told(ctx, l); err == nil { // else damaged itself
-		done = max(done, told) // a sink that was cut off has told what it did not commit
-	}
+	l := &kafka.PartitionReader{Topic: topic.Name, Partition: partition}
 	b := &batch{feed: f}
 	b.reset(0)
 	flush := func() error {

@@ -188,13 +188,6 @@ func (c *Component) insertSeals(ctx context.Context, all []sealed) error {
 	return nil
 }
 
-// told is the newest bundle of a partition that progress has, 0 of none.
-func (c *Component) told(ctx context.Context, l *kafka.PartitionReader) (mcSeqno uint32, err error) {
-	const newest = "SELECT max(mc_seqno) FROM progress WHERE topic = $1 AND partition = $2"
-	err = c.dependencies.ClickHouse.Conn().QueryRow(ctx, newest, l.Topic, l.Partition).Scan(&mcSeqno)
-	return mcSeqno, err
-}
-
 // inOrder sorts batches, so that the same ones have the same token.
 func inOrder(all []sealed) {
 	slices.SortFunc(all, func(a, b sealed) int { return cmp.Compare(a.token, b.token) })

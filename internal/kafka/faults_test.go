@@ -367,18 +367,25 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
+// inMemory starts a broker that is reached by nothing but a port in memory, until the test
+// ends.
+func inMemory(t *testing.T, options ...kfake.Opt) (port pipes, brokers []string) {
+	t.Helper()
+	port = make(pipes)
+	options = append(options, kfake.NumBrokers(1), kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
+	cluster, err := kfake.NewCluster(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cluster.Close(); close(port) })
+	return port, cluster.ListenAddrs()
+}
+
 // kafka-go asks for a leader until there is one.
 func TestReadersOfATopicThatIsGoneTryOnAndSaySo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		port := make(pipes)
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "topic"),
-			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer close(port)
-		defer cluster.Close()
-		l := newTestLog(t, Dependencies{Dial: port.dial}, cluster.ListenAddrs()...)
+		port, brokers := inMemory(t, kfake.SeedTopics(1, "topic"))
+		l := newTestLog(t, Dependencies{Dial: port.dial}, brokers...)
 		defer l.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*reportEvery)
 		defer cancel()
@@ -392,15 +399,8 @@ func TestReadersOfATopicThatIsGoneTryOnAndSaySo(t *testing.T) {
 // A topic that brokers make by themselves has their number of partitions, not the configured one.
 func TestWhoFollowsATopicThatIsNotThereYetDoesNotMakeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		port := make(pipes)
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1),
-			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer close(port)
-		defer cluster.Close()
-		l := newTestLog(t, Dependencies{Dial: port.dial}, cluster.ListenAddrs()...)
+		port, brokers := inMemory(t, kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1))
+		l := newTestLog(t, Dependencies{Dial: port.dial}, brokers...)
 		defer l.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*reportEvery)
 		defer cancel()
@@ -415,14 +415,7 @@ func TestWhoFollowsATopicThatIsNotThereYetDoesNotMakeIt(t *testing.T) {
 // Both partitions have the same outage, and readers go on for long after it.
 func TestAnOutageIsToldOnceForAllReadersAndItsEndAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		port := make(pipes)
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, "topic"),
-			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer close(port)
-		defer cluster.Close()
+		port, brokers := inMemory(t, kfake.SeedTopics(2, "topic"))
 		var down atomic.Bool
 		down.Store(true)
 		l := newTestLog(t, Dependencies{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -430,7 +423,7 @@ func TestAnOutageIsToldOnceForAllReadersAndItsEndAtOnce(t *testing.T) {
 				return nil, errors.New("nobody listens")
 			}
 			return port.dial(ctx, network, address)
-		}}, cluster.ListenAddrs()...)
+		}}, brokers...)
 		ctx, cancel := context.WithCancel(t.Context())
 		var reading sync.WaitGroup
 		for partition := range 2 {

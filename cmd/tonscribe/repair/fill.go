@@ -43,7 +43,9 @@ func (r *run) sink(p *plan, log *kafka.Client, sealed func(topic string, partiti
 	return sink.New(c, sink.Dependencies{Report: r.Report, Kafka: log, ClickHouse: r.Tables, Repeat: &sink.Repeat{
 		Tables: p.tables, From: p.from, Revision: p.revision, Token: fmt.Sprintf("repair-%d", time.Now().UnixNano()), Sealed: sealed,
 		Done: func(ctx context.Context, topic string, partition int) (uint32, error) {
-			return log.Done(ctx, r.Sink.Group, topic, partition)
+			done, err := log.Done(ctx, r.Sink.Group, topic, partition)
+			// A sink that was cut off has told what it did not commit.
+			return max(done, p.told[partitionOf{topic, uint16(partition)}]), err
 		},
 	}})
 }

@@ -26,7 +26,8 @@ type plan struct {
 	whole    uint32 // bundle up to which all tables had all rows
 	first    uint32 // bundle of the index
 	log      *kafka.Client
-	source   *Source // nil when the log suffices
+	told     map[partitionOf]uint32 // bundles that progress has, not of a damaged one
+	source   *Source                // nil when the log suffices
 	// begin is the bundle that decoding begins with, and gaps what the index lacks
 	// on purpose from there on.
 	begin  uint32
@@ -161,8 +162,7 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	if there, err := p.log.HasTopics(ctx, p.topics); err != nil || !there {
 		return "the log lacks topics", err
 	}
-	told, err := r.told(ctx, p)
-	if err != nil {
+	if p.told, err = r.told(ctx, p); err != nil {
 		return "", err
 	}
 	for _, topic := range p.topics {
@@ -181,7 +181,7 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 			if err != nil {
 				return "", err
 			}
-			last, has := told[partitionOf{topic.Name, uint16(partition)}]
+			last, has := p.told[partitionOf{topic.Name, uint16(partition)}]
 			if !has {
 				last = p.to
 			}

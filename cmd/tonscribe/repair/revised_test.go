@@ -71,6 +71,19 @@ func (i *index) fill(last uint32) {
 	}
 }
 
+// watch has looked at all parts of the tables.
+func (i *index) watch() *parts.Watch {
+	i.Helper()
+	w, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
+	if err == nil {
+		err = w.Look(i.Context())
+	}
+	if err != nil {
+		i.Fatal(err)
+	}
+	return w
+}
+
 func (i *index) exec(statement string) {
 	i.Helper()
 	if err := i.tables.Conn().Exec(i.Context(), statement); err != nil {
@@ -118,16 +131,10 @@ func TestActionsThatWereRecognisedAgainComeBackWithTheirLists(t *testing.T) {
 			i := newIndex(t)
 			actions, lists, times := i.sum(&table.Actions.Table), i.sum(&table.ActionsByList.Table), i.times()
 			i.recogniseAgain()
-			watch, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := watch.Look(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			watch := i.watch()
 			i.exec("ALTER TABLE " + lost + " DETACH PARTITION ID '0'")
 			for range 2 { // the second run finds nothing to do
-				err = Run(t.Context(), Options{
+				err := Run(t.Context(), Options{
 					Tables: i.tables, Watch: watch, Partitions: 1, Sink: sink.DefaultConfiguration(), Report: report.Silent(), SkipChecksums: true,
 					Log: func(context.Context) (*kafka.Client, error) { return i.log, nil }, Out: t.Output(), Progress: func(string) {},
 				})
@@ -158,13 +165,7 @@ func TestTheLogSufficesWhereSomeStagesAreAheadOfOthers(t *testing.T) {
 			map[string]string{"seals": ", toUInt32(mc_seqno + 49) AS prev_mc_seqno"}[name], newest, map[string]string{"seals": " AND topic = 'headers'"}[name]))
 	}
 	i.recogniseAgain()
-	watch, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := watch.Look(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	watch := i.watch()
 	i.exec("ALTER TABLE actions_by_list DETACH PARTITION ID '0'")
 	for _, name := range []string{"actions", "actions_by_list"} {
 		i.exec(fmt.Sprintf("INSERT INTO %[1]s SELECT * REPLACE (toUInt32(mc_seqno + 20) AS mc_seqno, trace_prefix + 1 AS trace_prefix) FROM (SELECT * FROM %[1]s WHERE mc_seqno = %[2]s AND revision = 0)", name, newest))
@@ -174,7 +175,7 @@ func TestTheLogSufficesWhereSomeStagesAreAheadOfOthers(t *testing.T) {
 	if err := i.tables.Conn().QueryRow(t.Context(), standing).Scan(&coming); err != nil || coming == 0 {
 		t.Fatalf("%d actions of bundles that are coming: %v", coming, err)
 	}
-	err = Run(t.Context(), Options{
+	err := Run(t.Context(), Options{
 		Tables: i.tables, Watch: watch, Partitions: 1, Sink: sink.DefaultConfiguration(), Report: report.Silent(), SkipChecksums: true,
 		Log:    func(context.Context) (*kafka.Client, error) { return i.log, nil },
 		Source: func(context.Context) (*Source, error) { return nil, errors.New("none is named") },

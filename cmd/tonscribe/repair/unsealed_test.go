@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tonscribe/internal/kafka"
-	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -22,15 +21,12 @@ func TestBundlesThatNoSinkHasInsertedComeBackInAllTables(t *testing.T) {
 			whole := newIndex(t)
 			from, to := whole.middle()
 			i := whole.without(dropped, from, to)
-			watch, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			watch := i.watch()
 			// A sink may be cut off when it has told of what is in the tables and not yet
 			// committed it: of this group the log knows nothing.
 			uncommitted := sink.DefaultConfiguration()
 			uncommitted.Group = "none"
-			err = Run(t.Context(), Options{
+			err := Run(t.Context(), Options{
 				Tables: i.tables, Watch: watch, Partitions: 1, Sink: uncommitted, Report: report.Silent(), SkipChecksums: true,
 				Log: func(context.Context) (*kafka.Client, error) { return whole.log, nil }, Out: t.Output(), Progress: func(string) {},
 			})
