@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime"
 	"tonscribe/sink"
 )
@@ -183,7 +184,7 @@ type verifier struct {
 	// progressOf is the progress of every partition, and sealedTo the bundle up to which
 	// all have seals.
 	progressOf []progressRow
-	sealedTo   uint64
+	sealedTo   uint32
 }
 
 func open(ctx context.Context, options Options) (*verifier, error) {
@@ -273,7 +274,7 @@ const (
 func (v *verifier) awaitSeals(ctx context.Context, newest uint32) error {
 	_, err := v.await(ctx, uint64(len(v.progressOf)), "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", newest)
 	if err == nil {
-		v.sealedTo, err = v.number(ctx, "SELECT toUInt64(min(newest)) FROM (SELECT max(mc_seqno) AS newest FROM seals GROUP BY topic, partition)")
+		v.sealedTo, err = clickhouse.ReadSealed(ctx, v.client.Conn())
 	}
 	return err
 }

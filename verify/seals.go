@@ -245,7 +245,7 @@ func (w *sealWalk) finish(ctx context.Context) error {
 // cutOff is what may have become of a seal that is missing behind the last one of a
 // partition.
 func (v *verifier) cutOff(mcSeqno uint32) string {
-	if uint64(mcSeqno) <= v.sealedTo {
+	if mcSeqno <= v.sealedTo {
 		return ""
 	}
 	return ": a sink that was killed writes it when it starts again"

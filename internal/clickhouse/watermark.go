@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -53,4 +54,13 @@ func ReadWatermark(ctx context.Context, conn driver.Conn) (Watermark, error) {
 		return Watermark{}, ErrNoWatermark
 	}
 	return lowest, nil
+}
+
+// ReadSealed is the bundle up to which all partitions that have seals have them.
+func ReadSealed(ctx context.Context, conn driver.Conn) (mcSeqno uint32, err error) {
+	err = conn.QueryRow(ctx, "SELECT toUInt32(min(newest)) FROM (SELECT max(mc_seqno) AS newest FROM seals GROUP BY topic, partition)").Scan(&mcSeqno)
+	if err != nil {
+		return 0, fmt.Errorf("read the newest seals: %w", err)
+	}
+	return mcSeqno, nil
 }

@@ -81,7 +81,9 @@ func (w *Watch) Count(ctx context.Context, newest uint32) ([]Damage, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := w.sealed(ctx)
+	// A batch's seals are written after its progress, which a batch cut off in between has
+	// alone until it is repeated; a part of seals that is lost is seen by its cover.
+	sealed, err := clickhouse.ReadSealed(ctx, w.options.ClickHouse.Conn())
 	if err != nil {
 		return nil, err
 	}
@@ -110,17 +112,6 @@ func (w *Watch) Count(ctx context.Context, newest uint32) ([]Damage, error) {
 		list, err = w.missing(ctx, list, "accounts_by_balance", "accounts are not ranked by their newest state", fmt.Sprintf(rankedQuery, low, high))
 	}
 	return list, err
-}
-
-// sealed is the bundle up to which all partitions have their seals. A batch's
-// seals are written after its progress, which a batch cut off in between has alone
-// until it is repeated; a part of seals that is lost is seen by its cover.
-func (w *Watch) sealed(ctx context.Context) (mcSeqno uint32, err error) {
-	err = w.options.ClickHouse.Conn().QueryRow(ctx, "SELECT toUInt32(min(newest)) FROM (SELECT max(mc_seqno) AS newest FROM seals GROUP BY topic, partition)").Scan(&mcSeqno)
-	if err != nil {
-		return 0, fmt.Errorf("read the newest seals: %w", err)
-	}
-	return mcSeqno, nil
 }
 
 func (w *Watch) missing(ctx context.Context, list []Damage, table, what, query string) ([]Damage, error) {
