@@ -88,7 +88,9 @@ type jettonCreation struct {
 }
 
 // notified is a wallet's message to its owner about received jettons.
-func notified() *Pattern { return Call(opJettonNotify).As("notification").Maybe() }
+func notified() *Pattern {
+	return Call(opJettonNotify).Where(isForOwner).As("notification").Maybe()
+}
 
 // jettons are transfers, burns and mints of jettons.
 var jettons = &Protocol{
@@ -148,6 +150,18 @@ func isForReceiver(b *Block) bool {
 		return c.IsCall(opJettonInternalTransfer) && same(c.Contract(c.Destination()).GetJettonWallet().GetOwner(), receiver)
 	}
 	return isNamed(b) || !slices.ContainsFunc(order.Children, isNamed)
+}
+
+// isForOwner reports whether a notification is that to the owner of the wallet, as far as
+// that is known: a wallet may tell somebody else before.
+func isForOwner(b *Block) bool {
+	owner := b.Contract(b.Source()).GetJettonWallet().GetOwner()
+	if owner == nil || b.Parent == nil || same(b.Destination(), owner) {
+		return true
+	}
+	return !slices.ContainsFunc(b.Parent.Children, func(c *Block) bool {
+		return c.IsCall(opJettonNotify) && same(c.Source(), b.Source()) && same(c.Destination(), owner)
+	})
 }
 
 // readTransfer reads the order that a wallet was given.

@@ -85,6 +85,20 @@ func TestATransferToAWalletThatIsNewIsOfTheSendersJetton(t *testing.T) {
 		"receiver_jetton_wallet", bobWallet, "amount", 90, "forward_amount", 2)
 }
 
+func TestATransferOfWhichAWalletTellsSomebodyElseIsHeardByItsReceiver(t *testing.T) {
+	other := step{to: carol, value: 1, body: word(0x7362d09c)}
+	heard := step{to: bob, value: 1, body: word(0x7362d09c)}
+	for _, told := range [][]step{{other, heard}, {heard, other}} {
+		list := recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: transferOrder(100, bob),
+			then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice), then: told}}}))
+		wants(t, list, "jetton_transfer", "call_contract")
+		details(t, list, "call_contract", "destination", carol)
+	}
+	// Nobody who owns the wallet.
+	wants(t, recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: transferOrder(100, bob),
+		then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice), then: []step{other}}}})), "jetton_transfer")
+}
+
 func TestATransferOfWhichAWalletGivesSomebodyElseAShareIsThatToItsReceiver(t *testing.T) {
 	facts := append(slices.Clone(wallets), wallet(carol, market))
 	share := step{to: carol, value: 2, body: internalOrder(10, alice)}

@@ -78,7 +78,7 @@ func (m *Match) got() (in *dexTransfer, carried Payload, failed bool) {
 // to it; nil where they came to somebody else.
 func wrappedFor(b *Block) Address {
 	for _, c := range b.Children {
-		if c.IsCall(opJettonNotify) {
+		if c.IsCall(opJettonNotify) && isForOwner(c) {
 			return c.Destination()
 		}
 	}

@@ -64,7 +64,11 @@ func TestSwapsAtTonco(t *testing.T) {
 	}
 	bounced := toncoSwap(poolOne, routerX)
 	bounced.aborted, bounced.bounce = true, true
+	brought := wraps(10, routerTON, router, nil, toncoSwap(poolOne, routerTON, toncoPays(200, ty, [2]int64{0, 25}, gave)))
+	brought.then = slices.Concat([]step{{to: market, value: 1, body: order(0x7362d09c)}}, brought.then)
 	check(t, map[string]played{
+		"toncoins of which the wallet tells somebody else, too": {[]step{brought}, []string{"jetton_swap", "call_contract"},
+			slices.Concat(out, transferred("incoming", nil, alice, router, nil, routerTON, 10))},
 		"jettons for jettons": {swap(toncoPays(200, xy, [2]int64{0, 25}, gave)), []string{"jetton_swap"}, slices.Concat(both, in, out, []any{"min_out_amount", 25})},
 		"jettons for toncoins": {swap(toncoPays(200, xt, [2]int64{0, 25}, unwraps(25, routerTON, bob))), []string{"jetton_swap"},
 			slices.Concat(in, transferred("outgoing", nil, router, bob, nil, nil, 25), []any{"asset_out", nil})},
