@@ -95,21 +95,26 @@ func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repa
 // claimFolder makes a folder that is empty and belongs to this process until leave, which
 // takes it away. What a process left that was killed goes.
 func claimFolder(folder string) (leave func() error, err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(folder)
-	if err != nil {
-		return nil, err
+	var f *os.File
+	for held := false; !held; {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		f, err = os.Open(folder)
+		if errors.Is(err, os.ErrNotExist) { // taken away since
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if held, err = lockFolder(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if !held {
+			f.Close()
+		}
 	}
 	leave = func() error { return errors.Join(os.RemoveAll(folder), f.Close()) }
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another repair works in %s: let it end first, or name another folder with --data", folder)
-		}
-		return nil, fmt.Errorf("lock of %s: %w", folder, err)
-	}
 	left, err := f.Readdirnames(-1)
 	for _, name := range left {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, name)))
@@ -118,6 +123,26 @@ func claimFolder(folder string) (leave func() error, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return leave, nil
+}
+
+// lockFolder locks a folder for as long as it is open. What another one that ended has taken
+// away since it was opened is not held: its lock keeps nobody off.
+func lockFolder(f *os.File) (held bool, err error) {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return false, fmt.Errorf("another repair works in %s: let it end first, or name another folder with --data", f.Name())
+		}
+		return false, fmt.Errorf("lock of %s: %w", f.Name(), err)
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Stat(f.Name())
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(opened, named), err
 }
 
 // decodeAgain starts the stages before the sink, the last one first.

@@ -77,3 +77,32 @@ func TestTwoRepairsFromTheSourceDoNotShareAFolder(t *testing.T) {
 		t.Errorf("the folder is there at the end: %v", err)
 	}
 }
+
+// Its lock would keep nobody off: the next one makes the folder anew.
+func TestAFolderOfARepairThatHasBeenTakenAwayIsNotHeld(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), repairFolder)
+	leave, err := claimFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := os.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gone.Close()
+	if err := leave(); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := lockFolder(gone); held || err != nil {
+		t.Errorf("nothing is there now: held is %v, %v, want false", held, err)
+	}
+	if leave, err = claimFolder(folder); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := lockFolder(gone); held || err != nil {
+		t.Errorf("the next one's folder is there now: held is %v, %v, want false", held, err)
+	}
+	if err := leave(); err != nil {
+		t.Error(err)
+	}
+}
