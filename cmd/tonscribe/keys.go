@@ -93,9 +93,7 @@ are as query.live of the server says unless given.`,
 			if err := addKey(cmd.Context(), table, key); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "key %s, %s, for %s: %s\n", key.ID(), key.Name, networksText(key), limitText(key))
-			fmt.Fprintln(cmd.OutOrStdout(), secret)
-			return nil
+			return printMadeKey(cmd, key, secret)
 		}),
 	}
 	c.Flags().Float64Var(&rate, "rate", 10, "requests a second; 0 is no limit")
@@ -104,6 +102,15 @@ are as query.live of the server says unless given.`,
 	c.Flags().Uint32Var(&streams.Addresses, "stream-addresses", 0, "addresses that one stream names (default: as the server has it)")
 	c.Flags().StringSliceVar(&networks, "networks", nil, "`NETWORKS` that the key is for: mainnet, testnet, devnet (default: all)")
 	return c
+}
+
+// printMadeKey shows what is shown once.
+func printMadeKey(cmd *cobra.Command, key auth.Key, secret string) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "key %s, %s, for %s: %s\n", key.ID(), key.Name, networksText(key), limitText(key))
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), secret); err != nil {
+		return fmt.Errorf("the key is made, but could not be shown: %w: 'tonscribe keys revoke %s', and make another", err, key.ID())
+	}
+	return nil
 }
 
 // maxName is how long the name of a key may be, in bytes.

@@ -57,15 +57,34 @@ type madeMerchant struct {
 
 // print shows what was made: as JSON, or the secrets alone, one a line, behind their names.
 func (m madeMerchant) print(cmd *cobra.Command, asJSON bool) error {
+	err := m.write(cmd, asJSON)
+	if err == nil {
+		return nil
+	}
+	var again []string
+	if m.Key != "" {
+		again = append(again, fmt.Sprintf("'tonscribe merchants key %s'", m.ID))
+	}
+	if m.Token != "" {
+		again = append(again, fmt.Sprintf("'tonscribe merchants token %s'", m.ID))
+	}
+	return fmt.Errorf("what merchant %s, %s, has now could not be shown: %w: for another one %s", m.ID, m.Name, err, strings.Join(again, " and "))
+}
+
+func (m madeMerchant) write(cmd *cobra.Command, asJSON bool) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), m)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "merchant %s, %s\n", m.ID, m.Name)
 	if m.Key != "" {
-		fmt.Fprintln(cmd.OutOrStdout(), "key", m.Key)
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), "key", m.Key); err != nil {
+			return err
+		}
 	}
 	if m.Token != "" {
-		fmt.Fprintln(cmd.OutOrStdout(), "token", m.Token)
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), "token", m.Token); err != nil {
+			return err
+		}
 	}
 	return nil
 }
