@@ -219,6 +219,33 @@ func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 	}
 }
 
+// An attempt by hand that was not there when the sender looked sees the delivery pending, and leaves it to
+// the sender.
+func TestASuccessByHandWhileTheEndIsWrittenCounts(t *testing.T) {
+	h := newHouse(t)
+	c, err := New(h.configuration(nil), h.dependencies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := c.newQueue(0)
+	list, err := q.enter(t.Context(), []*record.TransferEvent{transfer("m", "late", "1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const amid = "CREATE MATERIALIZED VIEW amid TO delivery_attempts AS SELECT merchant, event, 'manual' AS kind, 200 AS code, 1 AS number, expires, 1 AS changed FROM deliveries WHERE state = 'exhausted'"
+	if err := h.tables.Conn().Exec(t.Context(), amid); err != nil {
+		t.Fatal(err)
+	}
+	tried := &item{Value: list[0]}
+	tried.Value.State = Exhausted
+	if err := q.Write(t.Context(), []*item{tried}); err != nil {
+		t.Fatal(err)
+	}
+	if d, attempts := h.await("m", "late", func(*Delivery) bool { return true }); d.State != Delivered || len(attempts) != 1 {
+		t.Errorf("%s with %d attempts, want %s with one", d.State, len(attempts), Delivered)
+	}
+}
+
 func TestTestSendsLookLikeEventsButForTheirReferenceAndHeader(t *testing.T) {
 	h := newHouse(t)
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {

@@ -277,29 +277,20 @@ func (q *queue) observe(d *delivery) {
 	q.metrics.sinceTaken.Observe(now.Sub(d.taken).Seconds())
 }
 
-// Write implements dispatch.Store.
+// Write implements dispatch.Store. An attempt by hand that succeeds either finds that the delivery has
+// ended, or is found here: once more after the rows are written, as it may have come meanwhile.
 func (q *queue) Write(ctx context.Context, tried []*item) error {
-	if err := q.persist(ctx, func() error { return q.takenByHand(ctx, tried) }); err != nil {
-		return err
-	}
-	var rows []Delivery
-	for _, i := range tried {
-		d := &i.Value
-		i.Due = time.Time{}
-		if q.hasEnded(d.Event) {
-			continue
+	for written := false; ; written = true {
+		var taken bool
+		if err := q.persist(ctx, func() (err error) { taken, err = q.takenByHand(ctx, tried); return err }); err != nil {
+			return err
 		}
-		if d.State == Pending {
-			i.Due = d.Due
+		if written && !taken {
+			break
 		}
-		d.changed = max(d.changed+1, uint64(time.Now().UnixMicro()))
-		rows = append(rows, d.Delivery)
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if err := insertDeliveries(ctx, q.tables, rows); err != nil {
-		return err
+		if err := q.writeDeliveries(ctx, tried); err != nil {
+			return err
+		}
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -316,6 +307,27 @@ func (q *queue) Write(ctx context.Context, tried []*item) error {
 		}
 	}
 	return nil
+}
+
+// writeDeliveries writes how those stand that have not ended, and when they are due.
+func (q *queue) writeDeliveries(ctx context.Context, tried []*item) error {
+	var rows []Delivery
+	for _, i := range tried {
+		d := &i.Value
+		i.Due = time.Time{}
+		if q.hasEnded(d.Event) {
+			continue
+		}
+		if d.State == Pending {
+			i.Due = d.Due
+		}
+		d.changed = max(d.changed+1, uint64(time.Now().UnixMicro()))
+		rows = append(rows, d.Delivery)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return insertDeliveries(ctx, q.tables, rows)
 }
 
 // Poll implements dispatch.Store.

@@ -73,8 +73,9 @@ func (a *Attempt) interrupt(now time.Time) {
 	a.changed = max(a.changed+1, uint64(now.UnixMicro()))
 }
 
-// takenByHand finds deliveries that end without success, but that a manual attempt has made.
-func (q *queue) takenByHand(ctx context.Context, tried []*item) error {
+// takenByHand finds deliveries that end without success, but that a manual attempt has made, and
+// reports whether there are any.
+func (q *queue) takenByHand(ctx context.Context, tried []*item) (found bool, err error) {
 	ended, by := []ID{}, map[ID]*delivery{}
 	merchants := map[ID]bool{}
 	for _, i := range tried {
@@ -83,17 +84,18 @@ func (q *queue) takenByHand(ctx context.Context, tried []*item) error {
 		}
 	}
 	if len(ended) == 0 {
-		return nil
+		return false, nil
 	}
 	var of []ID
 	for merchant := range merchants {
 		of = append(of, merchant)
 	}
 	var key string
-	return clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM delivery_attempts WHERE merchant IN ("+literals(of)+") AND event IN ("+literals(ended)+
+	err = clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM delivery_attempts WHERE merchant IN ("+literals(of)+") AND event IN ("+literals(ended)+
 		") AND kind = 'manual' AND class = '' AND code != 0", nil, func() {
 		var id ID
 		copy(id[:], key)
-		by[id].State, by[id].Reason = Delivered, ""
+		by[id].State, by[id].Reason, found = Delivered, "", true
 	}, &key)
+	return found, err
 }
