@@ -25,6 +25,9 @@ const (
 const (
 	MaxCells = 1 << 14
 	MaxDepth = 1024
+	// MaxPartDepth is how deep a part of a Body is: a StateInit and the message are
+	// above it.
+	MaxPartDepth = MaxDepth - 2
 )
 
 // ParseBoC reads a caller's bag of cells with one root; name is what the contract's
@@ -68,12 +71,12 @@ func (n *Node) SendBoC(ctx context.Context, boc []byte) (*Sent, error) {
 
 // Send checks an external message, tries it, and gives it to lite servers.
 func (n *Node) Send(ctx context.Context, message *cell.Cell) (*Sent, error) {
+	if message.Depth() >= maxMessageDepth {
+		return nil, rejected("external message is too deep")
+	}
 	normal, to, err := normalized(message)
 	if err != nil {
 		return nil, err
-	}
-	if message.Depth() >= maxMessageDepth {
-		return nil, rejected("external message is too deep")
 	}
 	if _, err := toncell.SizeOf(maxMessageCells, message); err != nil {
 		return nil, rejected("external message has too many cells")

@@ -2,6 +2,7 @@ package v2
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -197,6 +198,9 @@ func (v *Values) body(read cellReader) (b node.Body, err error) {
 	}{{"body", "body", &b.Body}, {"init_code", "code", &b.Code}, {"init_data", "data", &b.Data}} {
 		if *part.into, err = read(part.param, part.name); err != nil {
 			return b, err
+		}
+		if c := *part.into; c != nil && c.Depth() > node.MaxPartDepth {
+			return b, failed(fmt.Sprintf("INVALID_BAG_OF_CELLS: %s is deeper than %d", part.name, node.MaxPartDepth))
 		}
 	}
 	return b, nil

@@ -181,3 +181,29 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 		w.post("sendBoc", `{"boc":"`+c.boc+`"}`).refusal(t, c.text, 500, c.text)
 	}
 }
+
+// A cell cannot be deeper than 1024, and what a message puts around its parts counts.
+func TestPartsOfMessagesThatAreAsDeepAsCellsCanBeAreRefused(t *testing.T) {
+	w := newTown(t, 2, 0)
+	chained := func(depth int) *cell.Cell {
+		c := cell.BeginCell().EndCell()
+		for range depth {
+			c = cell.BeginCell().MustStoreRef(c).EndCell()
+		}
+		return c
+	}
+	const tooDeep = "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message is too deep"
+	empty, deepest := text64(chained(0).ToBOC()), text64(chained(node.MaxDepth).ToBOC())
+	inline := node.Body{Body: chained(node.MaxDepth)}.Message()
+	w.post("sendBoc", `{"boc":"`+text64(inline.ToBOC())+`"}`).refusal(t, "a message", 500, tooDeep)
+	w.post("sendQuery", `{"address":"`+someAddress+`","body":"`+text64(chained(node.MaxPartDepth).ToBOC())+`"}`).refusal(t, "a body that a message can have", 500, tooDeep)
+	for _, c := range []struct{ parts, name string }{
+		{`"body":"` + deepest + `"`, "body"},
+		{`"body":"` + empty + `","init_code":"` + deepest + `"`, "code"},
+		{`"body":"` + empty + `","init_data":"` + text64(chained(node.MaxPartDepth+1).ToBOC()) + `"`, "data"},
+	} {
+		for _, method := range []string{"sendQuery", "estimateFee"} {
+			w.post(method, `{"address":"`+someAddress+`",`+c.parts+`}`).refusal(t, method+" "+c.name, 500, "INVALID_BAG_OF_CELLS: "+c.name+" is deeper than 1022")
+		}
+	}
+}
