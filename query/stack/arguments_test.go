@@ -1,11 +1,15 @@
 package stack
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/api"
 	"tonscribe/test/support/costtest"
 )
 
@@ -109,6 +113,36 @@ func TestManyPartsAreRefusedBeforeTheyAreRead(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+func TestCellsThatAreSpeltOutAreReadAsTheyWereWritten(t *testing.T) {
+	special := func(b *cell.Builder) *cell.Cell {
+		c, err := b.EndCellSpecial(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	library := special(cell.BeginCell().MustStoreUInt(2, 8).MustStoreSlice(bytes.Repeat([]byte{7}, 32), 256))
+	pruned := special(cell.BeginCell().MustStoreUInt(1, 8).MustStoreUInt(1, 8).MustStoreSlice(bytes.Repeat([]byte{8}, 32), 256).MustStoreUInt(3, 16))
+	for name, c := range map[string]*cell.Cell{
+		"ordinary": cell.BeginCell().MustStoreUInt(2, 7).MustStoreRef(cell.BeginCell().EndCell()).EndCell(),
+		"library":  library, "below": cell.BeginCell().MustStoreUInt(2, 8).MustStoreRef(library).MustStoreRef(pruned).EndCell(),
+	} {
+		left := maxTreeCells
+		w := &api.Writer{}
+		cellTrees.Write(w, treeOf(c, &left))
+		if got, err := ParseCell(w.JSON); err != nil || !bytes.Equal(got.Hash(), c.Hash()) {
+			t.Errorf("%s: %s is read as %v, want %v (%v)", name, w.JSON, got, c, err)
+		}
+	}
+	for _, text := range []string{
+		`{"data":{"b64":"Ag==","len":8},"special":true}`, `{"data":{"b64":"AA==","len":8},"special":1}`,
+	} {
+		if c, err := ParseCell(json.RawMessage(text)); err == nil {
+			t.Errorf("%s is read as %v", text, c)
 		}
 	}
 }

@@ -75,7 +75,8 @@ var (
 	errNoBits = errors.New("no bits of a cell")
 )
 
-// ParseCell reads a cell in the form {"data":{"b64","len"},"refs":[…]}.
+// ParseCell reads a cell in the form {"data":{"b64","len"},"refs":[…],"special"}, of
+// which the last may be missing.
 func ParseCell(raw json.RawMessage) (*cell.Cell, error) {
 	value, ok := parsed(raw)
 	if !ok {
@@ -111,7 +112,15 @@ func cellOf(value any, depth int, left *int) (*cell.Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.MustStoreSlice(data, uint(length)).EndCell(), nil
+	special, ok := object["special"].(bool)
+	if !ok && object["special"] != nil {
+		return nil, errCell
+	}
+	c, err := b.MustStoreSlice(data, uint(length)).EndCellSpecial(special)
+	if err != nil { // it has not what its type has
+		return nil, errCell
+	}
+	return c, nil
 }
 
 // bitsOf reads {"b64","len"}.

@@ -111,7 +111,7 @@ var (
 	int32Text  = openapi.Schema("type", "string", "pattern", openapi.Int32Text)
 	int64Text  = openapi.Schema("type", "string", "pattern", openapi.Int64Text)
 	wordText   = openapi.Schema("type", "string", "pattern", `^(?:[yY]|[yY][eE][sS]|[tT]|[tT][rR][uU][eE]|[oO][nN]|1|[nN]|[nN][oO]|[fF]|[fF][aA][lL][sS][eE]|[oO][fF][fF]|0)$`)
-	cellObject = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}`)
+	cellObject = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}, with "special":true for a special one`)
 )
 
 func (p *Param) describe(inBody bool) openapi.Parameter {
