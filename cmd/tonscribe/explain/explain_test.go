@@ -8,6 +8,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/cmd/tonscribe/explain"
 	facts "tonscribe/decode/detect"
@@ -101,6 +102,37 @@ func TestWhatIsNoAccountIsRefused(t *testing.T) {
 	for name, boc := range map[string][]byte{"nothing": nil, "no bag of cells": []byte("hello")} {
 		if s, err := explain.FromBoC(boc); err == nil {
 			t.Errorf("%s is read as %v", name, s)
+		}
+	}
+}
+
+func TestACellThatIsNoAccountIsNotTakenForOne(t *testing.T) {
+	account := func(at *cell.Builder) *cell.Cell {
+		return cell.BeginCell().MustStoreBoolBit(true).MustStoreBuilder(at).MustStoreUInt(0, 3+3+3+32+1+64+4+1+2).EndCell()
+	}
+	variable := func(bits uint) *cell.Builder {
+		return cell.BeginCell().MustStoreUInt(0b110, 3).MustStoreUInt(uint64(bits), 9).MustStoreUInt(0, 32).MustStoreSlice(make([]byte, 64), bits)
+	}
+	const none, noAccount = "account: there is none in this state", "account: the cell is neither an Account nor a ShardAccount"
+	for name, c := range map[string]struct {
+		cell *cell.Cell
+		want string
+	}{
+		"account_none":       {cell.BeginCell().MustStoreBoolBit(false).EndCell(), none},
+		"a transaction":      {cell.BeginCell().MustStoreUInt(0b0111, 4).MustStoreUInt(0, 256).EndCell(), noAccount},
+		"a reference":        {cell.BeginCell().MustStoreBoolBit(false).MustStoreRef(cell.BeginCell().EndCell()).EndCell(), noAccount},
+		"addr_none":          {account(cell.BeginCell().MustStoreUInt(0b00, 2)), noAccount},
+		"addr_extern":        {account(cell.BeginCell().MustStoreUInt(0b01, 2).MustStoreUInt(256, 9).MustStoreSlice(make([]byte, 32), 256)), noAccount},
+		"a short addr_var":   {account(variable(64)), noAccount},
+		"a long addr_var":    {account(variable(257)), noAccount},
+		"an addr_var of 256": {account(variable(256)), ""},
+	} {
+		text := ""
+		if _, err := explain.FromBoC(c.cell.ToBOC()); err != nil {
+			text = err.Error()
+		}
+		if text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
 
 	tonutils "github.com/xssnick/tonutils-go/address"
@@ -28,8 +29,11 @@ func FromBoC(boc []byte) (*Subject, error) {
 	if err := tlb.Parse(&state, root); err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
-	if !state.IsValid {
-		return nil, fmt.Errorf("account: there is none in this state")
+	switch none := root.BitsSize() == 1 && root.RefsNum() == 0; {
+	case !state.IsValid && none:
+		return nil, errors.New("account: there is none in this state")
+	case !state.IsValid || !isAccount(state.Address):
+		return nil, errors.New("account: the cell is neither an Account nor a ShardAccount")
 	}
 	s.Address = accountOf(state.Address)
 	s.Balance, s.LastLT = state.Balance.Nano().Uint64(), state.LastTransactionLT
@@ -41,6 +45,11 @@ func FromBoC(boc []byte) (*Subject, error) {
 		s.Status = record.AccountStatus_ACCOUNT_FROZEN
 	}
 	return s, nil
+}
+
+// isAccount reports whether an address is a MsgAddressInt (block.tlb) of 256 bits.
+func isAccount(a *tonutils.Address) bool {
+	return a.BitsLen() == 256 && (a.Type() == tonutils.StdAddress || a.Type() == tonutils.VarAddress)
 }
 
 func accountOf(a *tonutils.Address) []byte {
