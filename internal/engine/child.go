@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -52,6 +51,9 @@ const orphanLife = 8 * time.Second
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		runtime.LockOSThread()
+		// A service manager signals all processes of a service at once. The engine ends
+		// when its parent has written what it holds and closes the lifeline.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	}
 }
 
@@ -292,7 +294,6 @@ type hold struct {
 	read, write *os.File
 	terminal    *os.File
 	released    chan struct{}
-	once        sync.Once
 }
 
 func newHold() (*hold, error) {
@@ -315,27 +316,14 @@ func newHold() (*hold, error) {
 	return h, nil
 }
 
-// releaseAtEnd releases the hold when the parent closes the lifeline, when the
-// parent is gone, or at a signal.
+// releaseAtEnd releases the hold when the parent closes the lifeline or is gone.
 func (h *hold) releaseAtEnd() {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	go func() {
-		<-signals
-		h.release()
-	}()
 	io.Copy(io.Discard, os.NewFile(lifelineFD, "lifeline"))
-	h.release()
+	close(h.released)
+	h.write.Close()
 	// Whatever keeps the engine, the folder must become free for the next one.
 	time.Sleep(orphanLife)
 	_ = unix.Kill(os.Getpid(), unix.SIGKILL)
-}
-
-func (h *hold) release() {
-	h.once.Do(func() {
-		close(h.released)
-		h.write.Close()
-	})
 }
 
 func (h *hold) asked() bool {

@@ -146,6 +146,22 @@ func TestKilledEngineComesBackUnderTheSameDSN(t *testing.T) {
 	}
 }
 
+// A service manager signals all processes of a service, and its stages have rows to write then.
+func TestAnEngineThatIsAskedToEndServesUntilItsParentLetsItGo(t *testing.T) {
+	c := startClickHouse(t, t.TempDir())
+	pid, connection := c.Pid(), connect(t, c.DSN())
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if err := syscall.Kill(pid, signal); err != nil {
+			t.Fatal(err)
+		}
+		number(t, connection, "SELECT toUInt64(sleep(0.5))")
+	}
+	if c.Pid() != pid {
+		t.Errorf("process %d in place of %d", c.Pid(), pid)
+	}
+	stop(t, c)
+}
+
 const ownerCommand = "__clickhouse_owner"
 
 // owner is a process that runs an engine until it is killed.
