@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,20 +97,20 @@ func readFile(path string, stdin io.Reader) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// readBoC reads a bag of cells as bytes, hex or base64.
+// readBoC reads a bag of cells as bytes, hex or base64. Of text it takes what tools and
+// answers print: in quotes, on several lines, hex with 0x, base64 of URLs or without padding.
 func readBoC(path string, stdin io.Reader) ([]byte, error) {
 	data, err := readFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}
-	text := string(bytes.TrimSpace(data))
-	if boc, err := hex.DecodeString(text); err == nil && len(boc) > 0 {
+	text := strings.Trim(strings.Join(strings.Fields(string(data)), ""), `"'`)
+	if boc, err := hex.DecodeString(strings.TrimPrefix(text, "0x")); err == nil && len(boc) > 0 {
 		return boc, nil
 	}
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		if boc, err := encoding.DecodeString(text); err == nil && len(boc) > 0 {
-			return boc, nil
-		}
+	text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
+	if boc, err := base64.RawStdEncoding.DecodeString(text); err == nil && len(boc) > 0 {
+		return boc, nil
 	}
 	return data, nil
 }

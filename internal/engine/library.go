@@ -49,7 +49,7 @@ func checkLibrary(path string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("the ClickHouse engine is not at %s: run `make engine` to fetch it, or %s", path, insteadOfEmbedded)
+		return fmt.Errorf("the ClickHouse engine is not at %s: run `make engine` to fetch it, name the folder that has it in TONSCRIBE_ENGINE_DIR, or %s", path, insteadOfEmbedded)
 	}
 	record, err := readChecksum(path)
 	if err != nil || record.size != info.Size() {

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"testing"
+)
+
+func TestABagOfCellsIsReadInWhateverFormToolsPrintIt(t *testing.T) {
+	boc := append([]byte{0xb5, 0xee, 0x9c, 0x72, ' ', '\n', 0xfb, 0xff}, bytes.Repeat([]byte{0xf8, 0x3e}, 60)...)
+	inHex, inBase64, ofURLs := hex.EncodeToString(boc), base64.StdEncoding.EncodeToString(boc), base64.URLEncoding.EncodeToString(boc)
+	if !strings.HasSuffix(inBase64, "=") || inBase64 == ofURLs {
+		t.Fatalf("%s has no padding, or no digit that URLs spell otherwise", inBase64)
+	}
+	lines := func(text string) string { return text[:64] + "\r\n" + text[64:] + "\n" }
+	for form, text := range map[string]string{
+		"bytes": string(boc), "hex": inHex, "upper-case hex": strings.ToUpper(inHex), "hex after 0x": "0x" + inHex, "lines of hex": lines(inHex),
+		"base64": inBase64, "lines of base64": lines(inBase64), "base64 of URLs": ofURLs, "base64 without padding": strings.TrimRight(inBase64, "="),
+		"base64 of URLs without padding": strings.TrimRight(ofURLs, "=") + "\n", "a string of JSON": `"` + inBase64 + `"`,
+	} {
+		if got, err := readBoC("-", strings.NewReader(text)); err != nil || !bytes.Equal(got, boc) {
+			t.Errorf("%s: %x, %v in place of %x", form, got, err, boc)
+		}
+	}
+}
