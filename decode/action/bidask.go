@@ -209,7 +209,7 @@ func makeBidaskDeposit(m *Match) *Made {
 		}
 		d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, out.Amount})
 	}
-	return m.deposited(d, failed || provide != nil && !d.minted())
+	return m.deposited(d, m.One("save"), failed || provide != nil && !d.minted())
 }
 
 // bidaskAmount is how much a message names of one of two assets, behind the query's id

@@ -130,6 +130,8 @@ func TestLiquidityOfBidask(t *testing.T) {
 		"the first half":                {[]step{x(0x96feef7b, save(10, 0))}, []string{deposit}, of(masterX, 10, nil, nil, nil, nil)},
 		"the first half, toncoins":      {[]step{tons(0x96feef7b, save(0, 18))}, []string{deposit}, of(nil, 18, nil, nil, nil, nil)},
 		"both halves":                   {[]step{x(0x96feef7b, save(10, 0)), y(0x96feef7b, save(0, 30, saved(provide(10, 30, minted))))}, []string{deposit, deploy}, of(masterY, 30, masterX, 10, nil, position)},
+		"and a half of the next one":    {[]step{x(0x96feef7b, save(10, 0, saved(provide(10, 30, minted)))), y(0x96feef7b, save(0, 30))}, []string{deposit, deposit, deploy}, of(masterX, 10, nil, nil, nil, position)},
+		"a half, and one asset":         {[]step{x(0x96feef7b, save(10, 0)), tons(0x96feef7b, provide(0, 19, minted))}, []string{deposit, deposit, deploy}, of(masterX, 10, nil, nil, nil, nil)},
 		"some of it returned":           {[]step{x(0x96feef7b, provide(10, 0, gives(paysTON(3), sends(4, poolXs, aliceX, alice, nil)), minted))}, []string{deposit, deploy}, []any{"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 3, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 4}},
 		"returned":                      {[]step{x(0x96feef7b, provide(10, 0, gives(sends(10, poolXs, aliceX, alice, nil))))}, []string{deposit + "!"}, of(masterX, 10, nil, nil, nil, nil)},
 		"a pool without ranges":         {[]step{x(0x729c04c8, dammMint)}, []string{deposit}, of(masterX, 10, nil, nil, 77, nil)},

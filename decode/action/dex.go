@@ -120,10 +120,11 @@ func (w *liquidityWithdrawal) set(side int, out *dexTransfer) {
 }
 
 // deposited makes a deposit of one half of it, and of the other one where that was made
-// before and lies beside this one. What came first waits until the pool has both.
-func (m *Match) deposited(d *liquidityDeposit, failed bool) *Made {
+// before and lies beside this one. What came first waits until the pool has both, at the
+// account that met came to, nil for a deposit that waits for nothing.
+func (m *Match) deposited(d *liquidityDeposit, met *Block, failed bool) *Made {
 	made := dexDeposit.Make(d)
-	if other := m.otherHalf(d, failed); other != nil {
+	if other := m.otherHalf(d, met, failed); other != nil {
 		half := dexDeposit.Of(other)
 		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
 		if !d.minted() {
@@ -139,20 +140,36 @@ func (m *Match) deposited(d *liquidityDeposit, failed bool) *Made {
 func (d *liquidityDeposit) minted() bool { return d.LPTokensMinted != nil || d.NFTAddress != nil }
 
 // otherHalf is the other half of a deposit, which the provider sent beside this one. One
-// that failed before it gave liquidity is half of none.
-func (m *Match) otherHalf(d *liquidityDeposit, failed bool) *Block {
+// that failed before it gave liquidity is half of none, and one that came when the other
+// had given it is half of the next deposit.
+func (m *Match) otherHalf(d *liquidityDeposit, met *Block, failed bool) *Block {
 	sender := m.One("in").Parent
-	if sender == nil || d.Amount2 != nil || failed && !d.minted() {
+	if sender == nil || met == nil || d.Amount2 != nil || failed && !d.minted() {
 		return nil
 	}
 	for _, b := range sender.Children {
 		half := dexDeposit.Of(b)
 		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
 			!same(half.Asset1, d.Asset1) && half.minted() != d.minted() && (half.minted() || !b.Failed) {
-			return b
+			if lt := metAt(b, met); lt > 0 && (lt < met.Tx.Lt) == d.minted() {
+				return b
+			}
 		}
 	}
 	return nil
+}
+
+// metAt is the logical time at which half of a deposit came, as the other one did with
+// met, to where they meet; 0 where it did not.
+func metAt(half, met *Block) (lt uint64) {
+	op, _ := met.Opcode()
+	half.Each(func(b *Block) bool {
+		if b.IsCall(op) && same(b.Destination(), met.Destination()) {
+			lt = b.Tx.Lt
+		}
+		return lt == 0
+	})
+	return lt
 }
 
 // carried is the first 32 bits of what a transfer of jettons carries to its receiver,

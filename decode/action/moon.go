@@ -135,7 +135,7 @@ func makeMoonDeposit(m *Match) *Made {
 		}
 	}
 	failed = failed || m.Aborted("record", "provide", "lp") || m.One("provide") != nil && d.LPTokensMinted == nil
-	return m.deposited(d, failed)
+	return m.deposited(d, record, failed)
 }
 
 // paidByMoon reports whether a pool paid for burnt tokens.

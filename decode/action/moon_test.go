@@ -115,6 +115,7 @@ func TestLiquidityOfMoon(t *testing.T) {
 		"the second half, toncoins":   {[]step{tons(half(0, 30, provide(lp, done)))}, []string{"dex_deposit_liquidity"}, of(nil, 30, nil, nil, nil, 77)},
 		"both halves, toncoins last":  {[]step{x(half(1, 10)), tons(half(0, 30, provide(lp, done)))}, []string{"dex_deposit_liquidity"}, of(nil, 30, nil, masterX, 10, 77)},
 		"both halves, toncoins first": {[]step{tons(half(0, 30)), x(half(1, 10, provide(lp, done)))}, []string{"dex_deposit_liquidity"}, of(masterX, 10, aliceX, nil, 30, 77)},
+		"and a half of the next one":  {[]step{x(half(1, 10, provide(lp, done))), tons(half(0, 30))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, of(masterX, 10, aliceX, nil, nil, 77)},
 		"refused by the pool":         {[]step{x(half(1, 10)), tons(half(0, 30, provide(step{to: alice, value: 5, body: order(0x7daf7060)})))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity!"}, of(masterX, 10, aliceX, nil, nil, nil)},
 		"withdrawn": {[]step{burnt(poolOne, step{to: alice, value: 30, body: order(0x90d3b4ad)}, sends(10, moonX, aliceX, alice, nil))}, []string{"dex_withdraw_liquidity"},
 			[]any{"dex", "moon", "source", alice, "pool", poolOne, "lp_tokens_burnt", 77, "asset_1", nil, "amount_1", 30, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}},

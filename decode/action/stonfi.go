@@ -203,7 +203,7 @@ func (m *Match) stonfiDeposit(dex string, in *dexTransfer, failed bool) *Made {
 	// What is added to an account without its other half waits there.
 	added := m.One("added")
 	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil
-	return m.deposited(d, failed)
+	return m.deposited(d, m.One("add"), failed)
 }
 
 func makeStonfiWithdrawal(m *Match) *Made {

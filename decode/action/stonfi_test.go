@@ -224,8 +224,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 	}
 	lp := step{to: lpWallet, value: 30, body: internalOrder(500, poolOne), then: []step{excess()}}
 	added := func(then ...step) step { return step{to: poolOne, value: 40, body: order(0x06ecd527), then: then} }
-	first := []any{"dex", "stonfi_v2", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
-		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil}
+	first := slices.Clip([]any{"dex", "stonfi_v2", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
+		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil})
 	// The one that takes more messages is seen last, and comes first.
 	halves := []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
 		"lp_tokens_minted", 500, "source", alice, "pool", poolOne}
@@ -258,6 +258,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]string{"dex_deposit_liquidity"}, halves},
 		"the second half, and one of the same asset for later": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp))),
 			sends(3, aliceX, routerX, router, nil, provide(3, 0))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, append(first, "lp_tokens_minted", 500)},
+		"the second half, and a half of the next one": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp))), wraps(7, routerTON, router, nil, provide(0, 7))},
+			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, append(first, "lp_tokens_minted", 500)},
 		"both halves, with too little": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)),
 			sends(10, aliceX, routerX, router, nil, provide(10, 0, added(step{to: depository, value: 30, body: order(0x50c6a654)})))},
 			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity!"}, nil},
@@ -330,6 +332,8 @@ func TestLiquidityOfStonfi(t *testing.T) {
 		"the second half": {[]step{x(added(lp))}, []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", 500)},
 		"both halves": {[]step{x(), tons(added(lp))}, []string{"dex_deposit_liquidity"}, []any{"asset_1", pTonOld, "amount_1", 7, "user_jetton_wallet_1", nil,
 			"asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX, "lp_tokens_minted", 500}},
+		"the second half, and a half of the next one": {[]step{x(added(lp)), tons()}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"},
+			append(half, "lp_tokens_minted", 500)},
 		"with too little for it": {[]step{x(added(step{to: depository, value: 30, body: order(0x3ebe5431)}))}, []string{"dex_deposit_liquidity!"},
 			append(half, "lp_tokens_minted", nil)},
 		"a half that is refused, and the other one of one before": {[]step{unadded, tons(added(lp))}, []string{"dex_deposit_liquidity!", "dex_deposit_liquidity"},
