@@ -155,7 +155,7 @@ func (r *Reader) traces(ctx context.Context, prefixes []uint64, low, high uint32
 		if _, err := stored.UnpackTrace(t, row.raw); err != nil {
 			return nil, fmt.Errorf("table traces, trace %x: %w: %w", id, ErrRecord, err)
 		}
-		if row.replaced || t.McSeqnoEnd < low || t.McSeqnoEnd > high || t.PendingEdges > 0 || t.Nodes > trace.MaxNodes {
+		if row.replaced || t.McSeqnoEnd < low || t.McSeqnoEnd > high || t.PendingEdges > 0 || t.Nodes > trace.MaxNodes || t.Unclassified {
 			continue
 		}
 		traces = append(traces, &Trace{Trace: t, step: &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}}})

@@ -385,6 +385,7 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 		}
 	case t.PendingEdges > 0:
 	case len(stored) < len(keys):
+		t.Unclassified = true
 		for _, key := range keys {
 			done.Earlier = append(done.Earlier, key[ltSize:])
 		}

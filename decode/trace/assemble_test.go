@@ -505,7 +505,7 @@ func TestATraceOfTooManyBytesIsNotPutTogether(t *testing.T) {
 		for _, tx := range last[0].All {
 			held += tx.SizeVT()
 		}
-		if held > MaxBytes+2*bytes || size*bundles < MaxBytes && len(last[0].All) != bundles || last[0].State != record.TraceState_TRACE_COMPLETE || store.Len() != 0 {
+		if held > MaxBytes+2*bytes || size*bundles < MaxBytes && len(last[0].All) != bundles || last[0].Unclassified != (size*bundles > MaxBytes) || last[0].State != record.TraceState_TRACE_COMPLETE || store.Len() != 0 {
 			t.Errorf("%d bytes of each: %s, %d bytes are put together, %d values are left in the store", size, summary(last[0]), held, store.Len())
 		}
 		// Who has a transaction in it is known all the same.

@@ -50,9 +50,10 @@ func (t TraceRow) warning() string {
 }
 
 // classification is the word for how far actions are known: they are made when the
-// last message of the trace is received, or is foreseen to be, of what makes a tree.
+// last message of the trace is received, or is foreseen to be, of what is put together and
+// makes a tree.
 func (t TraceRow) classification() string {
-	if t.PendingEdges > 0 && len(t.Foreseen) == 0 || t.Nodes > trace.MaxNodes {
+	if t.PendingEdges > 0 && len(t.Foreseen) == 0 || t.Nodes > trace.MaxNodes || t.Unclassified {
 		return "unclassified"
 	}
 	return "ok"

@@ -238,11 +238,12 @@ func TestDocumentDescribesTracesAndTheDetailsOfEveryType(t *testing.T) {
 func TestATraceThatNobodyRecognisesIsUnclassified(t *testing.T) {
 	for _, c := range []struct {
 		nodes, pending uint32
+		bytes          bool // too many
 		want           string
-	}{{1, 0, "ok"}, {1, 1, "unclassified"}, {trace.MaxNodes, 0, "ok"}, {trace.MaxNodes + 1, 0, "unclassified"}} {
-		row := TraceRow{Trace: &record.Trace{Nodes: c.nodes, PendingEdges: c.pending}}
+	}{{1, 0, false, "ok"}, {1, 1, false, "unclassified"}, {trace.MaxNodes, 0, false, "ok"}, {trace.MaxNodes + 1, 0, false, "unclassified"}, {3, 0, true, "unclassified"}} {
+		row := TraceRow{Trace: &record.Trace{Nodes: c.nodes, PendingEdges: c.pending, Unclassified: c.bytes}}
 		if got := row.classification(); got != c.want {
-			t.Errorf("a trace of %d transactions and %d open messages is %s, want %s", c.nodes, c.pending, got, c.want)
+			t.Errorf("a trace of %d transactions and %d open messages, of too many bytes %v, is %s, want %s", c.nodes, c.pending, c.bytes, got, c.want)
 		}
 	}
 }

@@ -6062,6 +6062,7 @@ type Trace struct {
 	Edges            uint32                 `protobuf:"varint,12,opt,name=edges,proto3" json:"edges,omitempty"`                                   // messages that were received, or go to outside
 	PendingEdges     uint32                 `protobuf:"varint,13,opt,name=pending_edges,json=pendingEdges,proto3" json:"pending_edges,omitempty"` // internal messages that were not received yet
 	Replaces         [][]byte               `protobuf:"bytes,14,rep,name=replaces,proto3" json:"replaces,omitempty"`                              // ids of broken traces that turned out to be parts of it with this bundle
+	Unclassified     bool                   `protobuf:"varint,15,opt,name=unclassified,proto3" json:"unclassified,omitempty"`                     // what came before the last bundle has too many bytes for its actions to be recognised
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -6192,6 +6193,13 @@ func (x *Trace) GetReplaces() [][]byte {
 		return x.Replaces
 	}
 	return nil
+}
+
+func (x *Trace) GetUnclassified() bool {
+	if x != nil {
+		return x.Unclassified
+	}
+	return false
 }
 
 // What a part of a trace was: a transfer, a swap, a stake. The trace that it belongs
@@ -7672,7 +7680,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\a_opcode\"9\n" +
 	"\x0fExternalAddress\x12\x12\n" +
 	"\x04bits\x18\x01 \x01(\rR\x04bits\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xc3\x03\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xe7\x03\n" +
 	"\x05Trace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12#\n" +
 	"\rexternal_hash\x18\x02 \x01(\fR\fexternalHash\x12,\n" +
@@ -7690,7 +7698,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05nodes\x18\v \x01(\rR\x05nodes\x12\x14\n" +
 	"\x05edges\x18\f \x01(\rR\x05edges\x12#\n" +
 	"\rpending_edges\x18\r \x01(\rR\fpendingEdges\x12\x1a\n" +
-	"\breplaces\x18\x0e \x03(\fR\breplaces\"\xac\x03\n" +
+	"\breplaces\x18\x0e \x03(\fR\breplaces\x12\"\n" +
+	"\funclassified\x18\x0f \x01(\bR\funclassified\"\xac\x03\n" +
 	"\x06Action\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +

@@ -2198,6 +2198,7 @@ func (m *Trace) CloneVT() *Trace {
 	r.Nodes = m.Nodes
 	r.Edges = m.Edges
 	r.PendingEdges = m.PendingEdges
+	r.Unclassified = m.Unclassified
 	if rhs := m.Id; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -5416,6 +5417,9 @@ func (this *Trace) EqualVT(that *Trace) bool {
 		if string(vx) != string(vy) {
 			return false
 		}
+	}
+	if this.Unclassified != that.Unclassified {
+		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
@@ -11159,6 +11163,16 @@ func (m *Trace) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Unclassified {
+		i--
+		if m.Unclassified {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x78
+	}
 	if len(m.Replaces) > 0 {
 		for iNdEx := len(m.Replaces) - 1; iNdEx >= 0; iNdEx-- {
 			i -= len(m.Replaces[iNdEx])
@@ -14344,6 +14358,9 @@ func (m *Trace) SizeVT() (n int) {
 			l = len(b)
 			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 		}
+	}
+	if m.Unclassified {
+		n += 2
 	}
 	n += len(m.unknownFields)
 	return n
@@ -29572,6 +29589,26 @@ func (m *Trace) UnmarshalVT(dAtA []byte) error {
 			m.Replaces = append(m.Replaces, make([]byte, postIndex-iNdEx))
 			copy(m.Replaces[len(m.Replaces)-1], dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 15:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Unclassified", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Unclassified = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -51,7 +51,7 @@ func PackTrace(dst []byte, t *record.Trace, id []byte) ([]byte, error) {
 	for _, n := range []uint32{t.EndUtime - t.StartUtime, t.StartUtime, t.McSeqnoEnd - t.McSeqnoStart, t.McSeqnoStart, t.Edges, t.PendingEdges} {
 		dst = binary.LittleEndian.AppendUint32(dst, n)
 	}
-	rest := &record.Trace{State: t.State, Nodes: t.Nodes, Replaces: t.Replaces}
+	rest := &record.Trace{State: t.State, Nodes: t.Nodes, Replaces: t.Replaces, Unclassified: t.Unclassified}
 	if !bytes.Equal(id, t.Id) {
 		rest.Id = t.Id
 	}

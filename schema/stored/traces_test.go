@@ -138,7 +138,7 @@ func packTrace(t *testing.T, trace *record.Trace, id []byte) {
 func TestTracesComeBackAsTheyWere(t *testing.T) {
 	whole := &record.Trace{
 		Id: hashOf(1), ExternalHash: hashOf(2), ExternalHashNorm: hashOf(3), McSeqnoStart: 70, McSeqnoEnd: 72, StartLt: 1001, EndLt: 1009, StartUtime: 1700, EndUtime: 1709,
-		State: record.TraceState_TRACE_BROKEN, Nodes: 3, Edges: 4, PendingEdges: 2, Replaces: [][]byte{hashOf(4), hashOf(5)},
+		State: record.TraceState_TRACE_BROKEN, Nodes: 3, Edges: 4, PendingEdges: 2, Replaces: [][]byte{hashOf(4), hashOf(5)}, Unclassified: true,
 	}
 	packTrace(t, whole, whole.Id)
 	packTrace(t, whole, hashOf(4))
