@@ -25,7 +25,8 @@ func inspectTraceCommand() *cobra.Command {
 		Use:   "trace FILE",
 		Short: `Print {"trace":…,"actions":[…]}, or explain the actions`,
 		Long: `Print the trace of a JSON file and all its actions, whatever their types, as v3
-JSON: of more than 4,000 transactions the actions only. '-' reads standard input.
+JSON: of more than 4,000 transactions the actions only, and none of one with messages
+that nobody has received yet. '-' reads standard input.
 
 FILE is a recording of a trace (its transactions with their messages, and what
 contracts are in "interfaces") or an answer of /api/v3/traces or
@@ -93,12 +94,21 @@ func assemble(r *trace.Recorded) (*record.Trace, *trace.Tree, error) {
 	return m.Trace, m.Tree, nil
 }
 
+// recognise returns the actions of a trace. There are none of one with messages that
+// nobody has received and nobody foresees, as in the index.
+func recognise(r *trace.Recorded, t *record.Trace, tree *trace.Tree) ([]*action.Action, error) {
+	if t.PendingEdges > 0 && len(r.Foreseen) == 0 {
+		return nil, nil
+	}
+	return action.Classify(tree, r)
+}
+
 func printTrace(out io.Writer, r *trace.Recorded) error {
 	t, tree, err := assemble(r)
 	if err != nil {
 		return err
 	}
-	list, classifyErr := action.Classify(tree, r)
+	list, classifyErr := recognise(r, t, tree)
 	w := &api.Writer{JSON: []byte(`{"trace":`), Book: api.Book{}, Parts: render.ActionAccounts}
 	row, actions := render.TraceOf(t, tree), render.ActionsOf(list, t)
 	if len(r.Foreseen) > 0 {
@@ -122,6 +132,6 @@ func explainTrace(out io.Writer, r *trace.Recorded) error {
 	if err != nil {
 		return err
 	}
-	list, classifyErr := action.Classify(tree, r)
+	list, classifyErr := recognise(r, t, tree)
 	return errors.Join(classifyErr, explain.Trace(out, t, tree, list))
 }

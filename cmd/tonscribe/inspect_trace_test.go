@@ -191,6 +191,56 @@ func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
 	}
 }
 
+// Of a trace with a message that nobody has received yet there are no actions, as in the
+// index.
+func TestInspectTraceHasNoActionsOfATraceThatGoesOn(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "api_v3_traces/walletkit"), "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			Traces []map[string]any `json:"traces"`
+		}
+		if err := json.Unmarshal(text, &answer); err != nil || len(answer.Traces) != 1 {
+			t.Fatalf("%s: %d traces, %v", filepath.Base(file), len(answer.Traces), err)
+		}
+		began := answer.Traces[0]["transactions_order"].([]any)[:1]
+		answer.Traces[0]["transactions_order"] = began
+		answer.Traces[0]["transactions"] = map[string]any{began[0].(string): answer.Traces[0]["transactions"].(map[string]any)[began[0].(string)]}
+		open, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed, err := inspectTrace(t, string(open), "-")
+		if err != nil {
+			t.Fatalf("%s: %v", filepath.Base(file), err)
+		}
+		var got struct {
+			Trace struct {
+				Info struct {
+					Pending        int    `json:"pending_messages"`
+					Classification string `json:"classification_state"`
+				} `json:"trace_info"`
+			}
+			Actions []any
+		}
+		if err := json.Unmarshal([]byte(printed), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Trace.Info.Pending == 0 || got.Trace.Info.Classification != "unclassified" || len(got.Actions) > 0 {
+			t.Errorf("%s: %d messages are open, it is %s and has %d actions", filepath.Base(file), got.Trace.Info.Pending, got.Trace.Info.Classification, len(got.Actions))
+		}
+		if why, err := inspectTrace(t, string(open), "-", "--explain"); err != nil || strings.Contains(why, "unknown") {
+			t.Errorf("%s: explained as %q, %v", filepath.Base(file), why, err)
+		}
+	}
+}
+
 func traceOf(t *testing.T, text string) string {
 	t.Helper()
 	var both struct{ Trace json.RawMessage }
