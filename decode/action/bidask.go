@@ -203,11 +203,13 @@ func makeBidaskDeposit(m *Match) *Made {
 		d.LPTokensMinted = minted.Amount
 	}
 	for _, paid := range m.All("out") {
-		out, _ := m.bidaskGave(paid)
+		out, lost := m.bidaskGave(paid)
 		if out == nil {
 			return nil
 		}
-		d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, out.Amount})
+		if !lost {
+			d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, out.Amount})
+		}
 	}
 	return m.deposited(d, m.One("save"), failed || provide != nil && !d.minted())
 }

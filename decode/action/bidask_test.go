@@ -104,6 +104,8 @@ func TestLiquidityOfBidask(t *testing.T) {
 	paysTON := func(n int64) step {
 		return step{to: alice, value: 20, body: coins(order(0x6edd65f0), n).MustStoreBoolBit(false)}
 	}
+	refusedTON := paysTON(3)
+	refusedTON.bounce, refusedTON.aborted = true, true
 	x := func(opcode uint64, then ...step) step {
 		return sends(10, aliceX, poolXs, poolOne, word(opcode), then...)
 	}
@@ -133,6 +135,7 @@ func TestLiquidityOfBidask(t *testing.T) {
 		"and a half of the next one":    {[]step{x(0x96feef7b, save(10, 0, saved(provide(10, 30, minted)))), y(0x96feef7b, save(0, 30))}, []string{deposit, deposit, deploy}, of(masterX, 10, nil, nil, nil, position)},
 		"a half, and one asset":         {[]step{x(0x96feef7b, save(10, 0)), tons(0x96feef7b, provide(0, 19, minted))}, []string{deposit, deposit, deploy}, of(masterX, 10, nil, nil, nil, nil)},
 		"some of it returned":           {[]step{x(0x96feef7b, provide(10, 0, gives(paysTON(3), sends(4, poolXs, aliceX, alice, nil)), minted))}, []string{deposit, deploy}, []any{"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 3, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 4}},
+		"not all of it returned":        {[]step{x(0x96feef7b, provide(10, 0, gives(refusedTON, sends(4, poolXs, aliceX, alice, nil)), minted))}, []string{deposit, deploy}, gaveBack(masterX, 4)},
 		"returned":                      {[]step{x(0x96feef7b, provide(10, 0, gives(sends(10, poolXs, aliceX, alice, nil))))}, []string{deposit + "!"}, of(masterX, 10, nil, nil, nil, nil)},
 		"a pool without ranges":         {[]step{x(0x729c04c8, dammMint)}, []string{deposit}, of(masterX, 10, nil, nil, 77, nil)},
 		"toncoins, without ranges":      {[]step{tons(0x729c04c8, dammMint)}, []string{deposit}, of(nil, 20, nil, nil, 77, nil)},

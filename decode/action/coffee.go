@@ -395,7 +395,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 		if !ok {
 			return nil
 		}
-		if out, known, _ := m.coffeeOut(p); known {
+		if out, known, lost := m.coffeeOut(p); known && !lost {
 			d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
 		}
 	}

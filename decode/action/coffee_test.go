@@ -153,7 +153,11 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		"amount_2", 10, "user_jetton_wallet_1", nil, "user_jetton_wallet_2", aliceX, "target_asset_1", masterX, "target_asset_2", nil, "target_amount_1", nil})
 	unminted := lp
 	unminted.aborted, unminted.then = true, nil
+	returnedTON := coffeePaysTON(11, alice)
+	returnedTON.bounce, returnedTON.aborted = true, true
 	check(t, map[string]played{
+		"rejected, and not all given back": {[]step{x(met(coffeePays(vaultTON, 7, proof, returnedTON), coffeePays(vaultX, 10, proof, refused(10, vaultXs, aliceX, alice)),
+			coffeePays(vaultX, 4, proof, sends(4, vaultXs, aliceX, alice, nil))))}, []string{"dex_deposit_liquidity!"}, gaveBack(masterX, 4)},
 		"a half": {[]step{x()}, []string{"dex_deposit_liquidity"}, append(half, "pool", nil, "destination_liquidity", nil, "lp_tokens_minted", nil, "vault_excesses", "[]")},
 		"a half of toncoins": {[]step{ton()}, []string{"dex_deposit_liquidity"}, []any{"asset_1", nil, "amount_1", 7, "amount_2", nil, "pool", nil,
 			"user_jetton_wallet_1", nil, "target_asset_1", nil, "target_asset_2", masterX}},

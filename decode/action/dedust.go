@@ -366,8 +366,8 @@ func makeDedustDeposit(m *Match) *Made {
 		if !ok {
 			return nil
 		}
-		out, known, _ := m.dedustOut(p)
-		if !known {
+		out, known, lost := m.dedustOut(p)
+		if !known || lost {
 			continue
 		}
 		d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))

@@ -203,6 +203,11 @@ func TestLiquidityOfDedust(t *testing.T) {
 	fulfilled := step{to: depository, value: 40, body: word(0xaae79256), then: []step{back(vaultTON, 1, dedustPaysTON(5, alice)), {to: alice, value: 9}}}
 	rejected := step{to: depository, value: 40, body: word(0xe1a36cd4), then: []step{
 		back(vaultTON, 7, dedustPaysTON(12, alice)), back(vaultX, 10, sends(10, vaultXs, aliceX, alice, nil))}}
+	returnedTON := dedustPaysTON(12, alice)
+	returnedTON.bounce, returnedTON.aborted = true, true
+	lost := rejected
+	lost.then = []step{back(vaultTON, 7, returnedTON), back(vaultX, 10, refused(10, vaultXs, aliceX, alice)),
+		back(vaultX, 10, unsent(10, vaultXs, aliceX, alice)), back(vaultX, 4, sends(4, vaultXs, aliceX, alice, nil))}
 	x := func(then ...step) step { return sends(10, aliceX, vaultXs, vaultX, nil, deposit(then...)) }
 	ton := func(then ...step) step {
 		return step{to: vaultTON, value: 90, body: coins(order(0xd55e4686), 7), then: []step{deposit(then...)}}
@@ -226,9 +231,10 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"both, jettons first":  {[]step{x(), ton(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, append(reversed, minted...)},
 		"rejected": {[]step{x(all(rejected))}, []string{"dex_deposit_liquidity!"}, append(second, "lp_tokens_minted", nil,
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 12, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
-		"not minted":             {[]step{x(all(event, fulfilled, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
-		"refused by the factory": {[]step{sends(10, aliceX, vaultXs, vaultX, nil, refusedCall)}, []string{"jetton_transfer", "call_contract!"}, nil},
-		"two that are whole":     {[]step{ton(all(event, fulfilled, lp)), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
+		"rejected, and not all given back": {[]step{x(all(lost))}, []string{"dex_deposit_liquidity!"}, gaveBack(masterX, 4)},
+		"not minted":                       {[]step{x(all(event, fulfilled, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
+		"refused by the factory":           {[]step{sends(10, aliceX, vaultXs, vaultX, nil, refusedCall)}, []string{"jetton_transfer", "call_contract!"}, nil},
+		"two that are whole":               {[]step{ton(all(event, fulfilled, lp)), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
 		"halves whose other ones are in doubt": {[]step{ton(), ton(), x(all(event, fulfilled, lp))},
 			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
 		"a second half, and a half of the next one": {[]step{x(all(event, fulfilled, lp)), ton()}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"},

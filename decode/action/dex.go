@@ -68,7 +68,7 @@ type liquidityDeposit struct {
 	NFTAddress           Address       `detail:"nft_address,account"`
 }
 
-// vaultExcess is what a deposit gave back.
+// vaultExcess is what a deposit gave back, and what arrived.
 type vaultExcess struct {
 	Asset  Address  `detail:"asset"`
 	Amount *big.Int `detail:"amount"`

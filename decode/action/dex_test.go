@@ -155,6 +155,12 @@ func or(account []byte) any {
 	return account
 }
 
+// gaveBack is what the details of a deposit are to say of what it gave back, where that is
+// jettons only.
+func gaveBack(asset []byte, amount int64) []any {
+	return []any{"vault_excesses", []any{map[string]any{"asset": plain(action.Detail{}, action.Address(asset)), "amount": amount}}}
+}
+
 // transferred is what the details of a swap are to say of what came or went.
 func transferred(which string, asset, source, destination, sourceWallet, destinationWallet []byte, amount int64) []any {
 	p := "dex_" + which + "_transfer."

@@ -123,12 +123,12 @@ func makeTegroDeposit(m *Match) *Made {
 		d.LPTokensMinted, failed = minted.Amount, failed || lp.Aborted()
 	}
 	if change := m.One("change"); change != nil {
-		jettons, toncoins, _ := m.tegroGave(change)
+		jettons, toncoins, lost := m.tegroGave(change)
 		if jettons == nil {
 			return nil
 		}
 		for _, e := range []vaultExcess{{nil, toncoins}, {jettons.Asset, jettons.Amount}} {
-			if e.Amount.Sign() > 0 {
+			if !lost && e.Amount.Sign() > 0 {
 				d.VaultExcesses = append(d.VaultExcesses, e)
 			}
 		}

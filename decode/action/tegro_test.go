@@ -39,6 +39,8 @@ func TestActionsOfTegro(t *testing.T) {
 		return sends(10, aliceX, poolX, poolOne, coins(coins(word(0x287e167a), 1), 1), then...)
 	}
 	lp, lpWallet2 := step{to: lpWallet, value: 30, body: internalOrder(77, nil), then: []step{excess()}}, account(0x6a)
+	lostRest := carrying(3, 5, 0x848a64ff)
+	lostRest.then[0].bounce, lostRest.then[0].aborted, lostRest.then[0].then = true, true, nil
 	// The pool's own share of what it earned comes before what a provider gets.
 	share := step{to: lpWallet2, value: 30, body: internalOrder(5, nil), then: []step{excess()}}
 	for what, c := range map[string]played{
@@ -59,6 +61,7 @@ func TestActionsOfTegro(t *testing.T) {
 		"deposit, with the pool's share": {[]step{given(carrying(3, 5, 0x848a64ff), share, lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77}},
 		"deposit of what fits":           {[]step{given(lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77, "vault_excesses", "[]"}},
 		"deposit refused":                {[]step{given(carrying(10, 20, 0xd1635ae2))}, []string{"dex_deposit_liquidity!"}, []any{"lp_tokens_minted", nil, "vault_excesses[1].amount", 10}},
+		"deposit whose rest is refused":  {[]step{given(lostRest, lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77, "vault_excesses", "[]"}},
 		"liquidity minted elsewhere":     {[]step{given(step{to: poolTwo, body: word(9), then: []step{lp}})}, []string{"dex_deposit_liquidity!", "call_contract", "call_contract", "call_contract"}, nil},
 		"withdrawal": {[]step{burnt(poolOne, carrying(10, 30, 0xceb1e3c1), step{to: alice, value: 9, body: order(0xd53276db)})}, []string{"dex_withdraw_liquidity"},
 			[]any{"dex", "tegro", "source", alice, "pool", poolOne, "lp_tokens_burnt", 77, "asset_1", nil, "amount_1", 30, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}},

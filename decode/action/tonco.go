@@ -332,7 +332,7 @@ func makeToncoDeposit(m *Match) *Made {
 			return nil
 		}
 		for _, wallet := range p.Wallets {
-			if out, _ := m.toncoOut(pay, wallet); out != nil {
+			if out, lost := m.toncoOut(pay, wallet); out != nil && !lost {
 				d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, out.Amount})
 			}
 		}

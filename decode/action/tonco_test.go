@@ -145,7 +145,10 @@ func TestLiquidityOfTonco(t *testing.T) {
 	half := slices.Clip([]any{"dex", "tonco", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "target_asset_1", masterX, "target_asset_2", nil, "target_amount_1", 10, "target_amount_2", 7,
 		"tick_lower", -60, "tick_upper", 120})
-	done := slices.Concat(half, []any{"lp_tokens_minted", 900, "nft_index", 23, "nft_address", position})
+	done := slices.Clip(slices.Concat(half, []any{"lp_tokens_minted", 900, "nft_index", 23, "nft_address", position}))
+	returnedTON := unwraps(2, routerTON, alice)
+	returnedTON.then = slices.Clone(returnedTON.then)
+	returnedTON.then[0].bounce, returnedTON.then[0].aborted = true, true
 	check(t, map[string]played{
 		"a half": {x(), []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", nil, "nft_address", nil, "nft_index", nil)},
 		"a half of what the pool has second": {[]step{sends(10, aliceX, routerX, router, addr(word(0x4468de77), routerTON), fund([2]int64{0, 10}))},
@@ -157,6 +160,8 @@ func TestLiquidityOfTonco(t *testing.T) {
 		"with something left": {x(mint(item(), toncoPays(0, xt, [2]int64{1, 2}, sends(1, routerX, aliceX, alice, nil), unwraps(2, routerTON, alice)))),
 			[]string{"dex_deposit_liquidity", "contract_deploy"}, append(done, "vault_excesses[0].asset", masterX, "vault_excesses[0].amount", 1,
 				"vault_excesses[1].asset", nil, "vault_excesses[1].amount", 2)},
+		"with something left, not all of it given back": {x(mint(item(), toncoPays(0, xt, [2]int64{1, 2}, sends(1, routerX, aliceX, alice, nil), returnedTON))),
+			[]string{"dex_deposit_liquidity", "contract_deploy"}, append(done, gaveBack(masterX, 1)...)},
 		"without the item": {x(mint()), []string{"dex_deposit_liquidity!"}, append(half, "lp_tokens_minted", nil, "nft_address", nil)},
 		"not minted":       {x(mint(unminted)), []string{"dex_deposit_liquidity!"}, nil},
 		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, payload, step{to: poolOne, value: 9, aborted: true, body: order(0x4468de77)})},
