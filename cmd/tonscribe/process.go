@@ -21,6 +21,7 @@ import (
 	"tonscribe/internal/descriptors"
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/listen"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/parts"
@@ -103,9 +104,13 @@ func (p *process) stop() error {
 }
 
 // attachClickHouse is openClickHouse for commands beside a running `up` of the
-// same data folder: they use its engine.
+// same data folder: they use its engine. One that starts has not told of it yet, and
+// one that stops does no longer: they wait for both.
 func (p *process) attachClickHouse(ctx context.Context) error {
-	if p.settings.ClickHouse.DSN == "" {
+	if p.settings.ClickHouse.DSN != "" {
+		return p.openClickHouse(ctx)
+	}
+	for deadline, told := time.Now().Add(stopLimit), false; ; told = true {
 		running, err := readRunFile(p.settings.Data)
 		if err != nil {
 			return err
@@ -114,9 +119,20 @@ func (p *process) attachClickHouse(ctx context.Context) error {
 			p.dsn, p.reader, p.analyst = running.ClickHouse, running.ClickHouseReader, running.ClickHouseReader
 			return nil
 		}
+		if err := p.openClickHouse(ctx); !errors.Is(err, engine.ErrInUse) || time.Now().After(deadline) {
+			return err
+		}
+		if !told {
+			p.report.Log.Warn().Str("data", p.settings.Data).Msg("another tonscribe starts or stops in the data folder: waiting for it")
+		}
+		if err := lifetime.Sleep(ctx, attachPause); err != nil {
+			return err
+		}
 	}
-	return p.openClickHouse(ctx)
 }
+
+// attachPause is how often a command looks whether it may have the data folder.
+const attachPause = 100 * time.Millisecond
 
 // openEngines starts or reaches both engines, with tables and topics.
 func (p *process) openEngines(ctx context.Context) error {
