@@ -364,7 +364,7 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 // it can do without.
 func (k stageCommand) watchEngines(p *process) error {
 	if k.log {
-		p.health.Add("log", p.log.Ready)
+		p.health.Add("log", func(ctx context.Context) error { return p.log.Ready(ctx, schema.Topics) })
 	}
 	if !k.tables || k.follows {
 		return nil

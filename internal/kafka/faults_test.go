@@ -396,6 +396,23 @@ func TestReadersOfATopicThatIsGoneTryOnAndSaySo(t *testing.T) {
 	})
 }
 
+func TestALogThatHasNotAllTopicsIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port, brokers := inMemory(t, kfake.AllowAutoTopicCreation(), kfake.SeedTopics(2, "blocks"))
+		l := newTestLog(t, Dependencies{Dial: port.dial}, brokers...)
+		defer l.Close()
+		there, gone := schema.Topic{Name: "blocks"}, schema.Topic{Name: "gone"}
+		if err := l.Ready(t.Context(), []schema.Topic{there}); err != nil {
+			t.Errorf("with its topic: %v", err)
+		}
+		for range 2 { // who asks does not make it
+			if err := l.Ready(t.Context(), []schema.Topic{there, gone}); err == nil || !strings.Contains(err.Error(), "topic gone is not there") {
+				t.Errorf("without a topic: %v", err)
+			}
+		}
+	})
+}
+
 // A topic that brokers make by themselves has their number of partitions, not the configured one.
 func TestWhoFollowsATopicThatIsNotThereYetDoesNotMakeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"tonscribe/internal/report"
+	"tonscribe/schema"
 )
 
 const (
@@ -175,13 +176,21 @@ func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
 	return c.dial("broker", func(broker string) (*kafka.Conn, error) { return c.dialer.DialContext(ctx, "tcp", broker) })
 }
 
-// Ready is nil when a broker answers.
-func (c *Client) Ready(ctx context.Context) error {
+// Ready is nil when a broker answers, and has the topics.
+func (c *Client) Ready(ctx context.Context, topics []schema.Topic) error {
 	conn, err := c.dialAny(ctx)
 	if err != nil {
 		return fmt.Errorf("the log cannot be reached: %w", err)
 	}
-	return conn.Close()
+	conn.Close()
+	names := make([]string, len(topics))
+	for i, topic := range topics {
+		names[i] = topic.Name
+	}
+	if err := c.there(ctx, names...); err != nil {
+		return fmt.Errorf("the log: %w", err)
+	}
+	return nil
 }
 
 // dialLeader connects to the broker that leads the partition. It asks each broker once:

@@ -136,14 +136,14 @@ func (c *Client) awaitTopics(ctx context.Context, topics []schema.Topic) error {
 // there is an error while a topic is not there. Brokers that make topics by themselves
 // (auto.create.topics.enable) make the one whose partitions a connection asks for, with
 // their settings.
-func (c *Client) there(ctx context.Context, topic string) error {
-	metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+func (c *Client) there(ctx context.Context, topics ...string) error {
+	metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
 		return err
 	}
 	for _, t := range metadata.Topics {
 		if errors.Is(t.Error, kafka.UnknownTopicOrPartition) {
-			return fmt.Errorf("topic %s is not there, or this user may not see it: %w", topic, t.Error)
+			return fmt.Errorf("topic %s is not there, or this user may not see it: %w", t.Name, t.Error)
 		}
 	}
 	return nil
