@@ -125,7 +125,7 @@ func (h *overHTTP) do(ctx context.Context, s statement) error {
 	})()
 	answer, err := h.transport.RoundTrip(h.requestOf(answered, s))
 	if err != nil {
-		if expired(ctx) {
+		if expired(ctx) || errors.Is(err, ErrUnavailable) { // connect tells it
 			return err
 		}
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -144,6 +144,15 @@ func TestAServerThatTakesNoStatementInItsTimeDoesNotAnswer(t *testing.T) {
 	}
 }
 
+func TestAServerThatNobodyReachesIsToldOnceOverBothProtocols(t *testing.T) {
+	for _, scheme := range []string{"clickhouse", "http"} {
+		_, _, _, _, err := poolOf(t, optionsOf(t, scheme+"://127.0.0.1:1")).sum(t.Context(), fmt.Sprintf(few, 1))
+		if !errors.Is(err, ErrUnavailable) || strings.Count(err.Error(), ErrUnavailable.Error()) != 1 {
+			t.Errorf("%s: %v, want %q once", scheme, err, ErrUnavailable)
+		}
+	}
+}
+
 // through leads connections to a server until stop is called; from then on nothing comes
 // through any more, and new ones are taken and not answered.
 func through(t *testing.T, o driver.Options) (led driver.Options, stop func()) {
