@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/xssnick/tonutils-go/tlb"
+
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/packages"
 	"tonscribe/internal/report"
@@ -161,6 +163,33 @@ func TestAnotherSeedIsRefusedForAChainThatIsThere(t *testing.T) {
 	same.Dir = dir
 	if o, err := originOf(same, time.Now()); err != nil || o.Seed != c.Seed || o.GenesisTime != c.FixedTime {
 		t.Errorf("without a seed: %+v, %v, want that of the chain", o, err)
+	}
+}
+
+// A chain from before the config said what is burned goes on with its config.
+func TestOnlyANewChainSaysWhatIsBurned(t *testing.T) {
+	configuration := DefaultConfiguration()
+	for stored, want := range map[string]bool{"": true, `{"seed":1,"genesis_time":7,"consensus":"simplex"}`: false} {
+		configuration.Dir = t.TempDir()
+		if stored != "" {
+			if err := os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(stored), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // it is kept
+			o, err := originOf(configuration, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := newMaker(o, configuration, chain.Head{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			burning, err := tlb.BlockchainConfig{Root: m.chain.Config()}.GetBurningConfig()
+			if err != nil || burning.FeeBurnNum != 0 || (burning.FeeBurnDenom == 1) != want {
+				t.Errorf("stored %q: %+v, %v, want that it is said: %v", stored, burning, err, want)
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/devnet/genesis"
 	"tonscribe/devnet/traffic"
 )
 
@@ -28,6 +29,9 @@ func newMaker(o origin, c Configuration, head chain.Head) (*maker, error) {
 		Seed: o.Seed, GenUtime: o.GenesisTime, Consensus: o.Consensus,
 		Accounts: withSystem(append(m.traffic.Accounts(), m.owners.accounts()...), o),
 		Params:   m.traffic.Params(),
+	}
+	if o.Burning {
+		options.Params[genesis.BurningParam] = genesis.Burning()
 	}
 	var err error
 	m.chain, err = chain.Resume(options, head)

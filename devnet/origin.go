@@ -21,6 +21,9 @@ type origin struct {
 	FixedTime bool `json:"fixed_time"`
 	// Consensus is catchain where it is missing: there was no other.
 	Consensus chain.Consensus `json:"consensus,omitempty"`
+	// Burning says that the config has genesis.Burning. It is false where it is missing:
+	// there was none.
+	Burning bool `json:"burning,omitempty"`
 }
 
 const (
@@ -63,7 +66,7 @@ func originOf(c Configuration, now time.Time) (origin, error) {
 }
 
 func newOrigin(c Configuration, now time.Time) origin {
-	o := origin{Seed: c.Seed, GenesisTime: uint32(now.Unix()) - warmUpTime, Consensus: c.Consensus}
+	o := origin{Seed: c.Seed, GenesisTime: uint32(now.Unix()) - warmUpTime, Consensus: c.Consensus, Burning: true}
 	if o.Consensus == "" {
 		o.Consensus = chain.Simplex
 	}

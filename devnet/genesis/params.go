@@ -62,6 +62,16 @@ func (c Config) Params(f Facts) (map[uint32]*cell.Cell, error) {
 	return params, nil
 }
 
+// BurningParam is the number of what Burning returns.
+const BurningParam = 5
+
+// Burning is the config param that says which part of the masterchain's fees is burned:
+// none. Public networks have it, and clients that read the whole config want it.
+func Burning() *cell.Cell {
+	w := &writer{}
+	return w.uint(0x01, 8).uint(0, 1).uints(32, 0, 1).cell() // no blackhole_addr, 0/1
+}
+
 // Dict puts params together to the config itself: Hashmap 32 ^Cell.
 func Dict(params map[uint32]*cell.Cell) (*cell.Cell, error) {
 	d := cell.NewDict(32)

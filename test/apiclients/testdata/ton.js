@@ -1,6 +1,6 @@
 // @ton/ton's TonClient, whose schemas refuse answers of another form.
 const assert = require('node:assert/strict');
-const { TonClient, WalletContractV4, JettonMaster, JettonWallet } = require('@ton/ton');
+const { TonClient, WalletContractV4, JettonMaster, JettonWallet, loadConfigParamsAsSlice, parseFullConfig } = require('@ton/ton');
 const { Address, beginCell, Cell, internal, toNano, TupleBuilder, external, storeMessage, comment } = require('@ton/core');
 const { keyPairFromSeed } = require('@ton/crypto');
 
@@ -41,6 +41,12 @@ async function main() {
     }
     return shards;
   });
+
+  const whole = await (await fetch(given.base + '/api/v2/getConfigAll')).json();
+  const config = parseFullConfig(loadConfigParamsAsSlice(whole.result.config.bytes));
+  assert.equal(config.burningConfig.feeBurnNominator, 0);
+  assert.equal(config.burningConfig.feeBurnDenominator, 1);
+  assert.equal(config.msgPrices.workchain.lumpPrice, 400000n);
 
   await until('the wallet has its jettons', async () => {
     try {
