@@ -78,7 +78,7 @@ func (r Role) Has(c *Contract) bool { return c.Roles&r.role != 0 || c.Roles == 0
 // roleTable declares the table of a role.
 func roleTable(role uint32, name, doc string, lists ...[]column[*Contract]) Role {
 	r := Role{role: role}
-	active := []column[*Contract]{col("active", Bool, "false when the contract is nothing any more", func(c *Contract) bool { return c.Roles != 0 })}
+	active := []column[*Contract]{col("active", Bool, "false when the contract is nothing any more; of one that lost this role and has another the last row stays: roles in contracts tells", func(c *Contract) bool { return c.Roles != 0 })}
 	r.Of = declare(Table{Name: name, Doc: doc, Key: accountKeyNames, Newest: "mc_seqno"}, func(c *Contract, add func(*Contract)) {
 		if r.Has(c) {
 			add(c)
