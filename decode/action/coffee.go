@@ -409,8 +409,9 @@ func makeCoffeeWithdrawal(m *Match) *Made {
 	if r.Failed() {
 		return nil
 	}
-	failed := m.Aborted("burn", "notice", "payout")
-	for i, b := range m.All("payout") {
+	payouts := m.All("payout") // of both assets, one of which may be under way
+	failed := len(payouts) < 2 || m.Aborted("burn", "notice", "payout")
+	for i, b := range payouts {
 		p, ok := readCoffeePayment(b)
 		if !ok || i > 1 {
 			return nil

@@ -181,6 +181,7 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		"taken out":                     {burn(tons, xs), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, in the other order": {burn(xs, tons), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, and told of":        {burn(coffeePays(vaultTON, 7, proof, coffeeTells(carol), coffeePaysTON(11, alice)), xs), []string{"dex_withdraw_liquidity"}, paid},
+		"taken out, one under way":      {burn(xs), []string{"dex_withdraw_liquidity!"}, []any{"amount_1", nil, "amount_2", 10}},
 		"taken out, one not paid":       {burn(coffeePays(vaultTON, 7, proof), xs), []string{"dex_withdraw_liquidity!"}, []any{"amount_1", nil, "amount_2", 10}},
 	})
 }

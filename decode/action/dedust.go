@@ -448,9 +448,10 @@ func makeDedustWithdrawal(m *Match) *Made {
 	if r.Failed() {
 		return nil
 	}
-	failed := m.Aborted("burn", "notice", "payout")
+	payouts := m.All("payout") // of both assets, one of which may be under way
+	failed := len(payouts) < 2 || m.Aborted("burn", "notice", "payout")
 	assets, proved := m.dedustPool(w.Pool)
-	for i, b := range m.All("payout") {
+	for i, b := range payouts {
 		p, ok := readDedustPayment(b)
 		if !ok || i > 1 {
 			return nil

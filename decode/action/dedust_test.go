@@ -253,6 +253,7 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"taken out": {[]step{burn(step{body: word(0x3aa870a6)}, tons, xs)}, []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, in the other order": {[]step{burn(xs, tons)}, []string{"dex_withdraw_liquidity"},
 			[]any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil}},
+		"taken out, one under way": {[]step{burn(tons)}, []string{"dex_withdraw_liquidity!"}, []any{"asset_1", nil, "amount_1", 7, "amount_2", nil}},
 		"taken out, one not paid": {[]step{burn(dedustPays(0xad4eb6f5, vaultTON, 7, proof), xs)}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", 10, "asset_2", masterX}},
 	})
