@@ -178,7 +178,7 @@ func (l *transactionList) short() (table string, c sql.Conditions) {
 		c = transactionsByHash(f.Hashes)
 	case f.Lt != nil && len(f.Accounts) > 0:
 		table = "transactions"
-		c = sql.AnyAccount(sql.Account, f.Accounts).With(sql.Is("lt", *f.Lt))
+		c = sql.AmongAccounts(sql.Account, sql.KeysOf(f.Accounts)).With(sql.Is("lt", *f.Lt))
 	case f.Lt != nil:
 		c = transactionsByLt().With(sql.Is("lt", *f.Lt))
 	default:
@@ -341,7 +341,7 @@ func (l *transactionList) blockConditions(r *plan.Range) {
 		r.Where.Add(sql.Is("block_seqno", *f.Seqno))
 	}
 	if len(f.Accounts) > 0 {
-		r.Where.Add(sql.AnyAccount(sql.Account, f.Accounts)...)
+		r.Where.Add(sql.AmongAccounts(sql.Account, sql.KeysOf(f.Accounts))...)
 	}
 	l.shardConditions(r)
 }

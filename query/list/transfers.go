@@ -211,7 +211,7 @@ func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges 
 	}
 	if len(f.Contracts) > 0 {
 		for i := range ranges {
-			ranges[i].Where.Add(sql.AnyAccount(sql.Account, f.Contracts)...)
+			ranges[i].Where.Add(sql.AmongAccounts(sql.Account, sql.KeysOf(f.Contracts))...)
 		}
 	}
 	return ranges

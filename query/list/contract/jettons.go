@@ -104,7 +104,7 @@ func (f *JettonWalletFilter) list(descending bool) *contractList {
 	if len(f.Owners) > 0 {
 		l.ranges = rangesOf("owner", f.Owners)
 		if len(f.Masters) > 0 {
-			restrict(l.ranges, sql.AnyAccount(sql.AccountColumns("master"), f.Masters)...)
+			restrict(l.ranges, sql.AmongAccounts(sql.AccountColumns("master"), sql.KeysOf(f.Masters))...)
 		}
 	} else {
 		l.ranges = rangesOf("master", f.Masters, active)

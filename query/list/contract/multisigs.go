@@ -56,7 +56,7 @@ const maxOrders = 10_000
 func ordersOf(multisigs []address.Address) *contractList {
 	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
 	list.whole = true
-	list.ranges = []plan.Range{{Where: linksOf(schema.LinkOrder).With(sql.AnyAccount(sql.AccountColumns("key"), multisigs)...)}}
+	list.ranges = []plan.Range{{Where: linksOf(schema.LinkOrder).With(sql.AmongAccounts(sql.AccountColumns("key"), sql.KeysOf(multisigs))...)}}
 	return list
 }
 

@@ -123,7 +123,7 @@ func (f *NFTItemFilter) ownerRanges() []plan.Range {
 		slices.SortStableFunc(ranges, func(a, b plan.Range) int { return a.Owner.Compare(b.Owner) })
 	}
 	if len(f.Collections) > 0 {
-		restrict(ranges, sql.AnyAccount(sql.AccountColumns("collection"), f.Collections)...)
+		restrict(ranges, sql.AmongAccounts(sql.AccountColumns("collection"), sql.KeysOf(f.Collections))...)
 	}
 	return ranges
 }
