@@ -27,6 +27,7 @@ const limit = 5 * time.Minute
 type index struct {
 	testing.TB
 	*clickhouse.Client
+	dsn     string
 	seqno   uint32
 	metrics *prometheus.Registry // of the process that was started last
 }
@@ -37,7 +38,7 @@ func newIndex(t *testing.T) *index {
 	t.Parallel()
 	dsn := enginetest.UnmergedTables(t, "metadata", "metadata_fetches", "metadata_links", "metadata_workers", "mintless_amounts", "mintless_dumps", "progress", "jetton_masters").DSN()
 	client := clienttest.ClickHouse(t, dsn)
-	return &index{TB: t, Client: client}
+	return &index{TB: t, Client: client, dsn: dsn}
 }
 
 func (i *index) exec(statement string, arguments ...any) {

@@ -25,8 +25,14 @@ type lease struct {
 // beats is how often a process is seen within the lease.
 const beats = 3
 
-// take renews the lease when that is due, and reports whether this process has it.
+// take renews the lease when that is due, and reports whether this process has it. It
+// waits while there is no room for rows.
 func (l *lease) take(ctx context.Context) (mine bool, err error) {
+	if l.late() {
+		if err := l.tables.Room(ctx); err != nil {
+			return false, err
+		}
+	}
 	if l.since == 0 || time.Since(l.seen) > l.after {
 		// It comes, or was away for so long that another one works now.
 		if l.since, err = l.now(ctx); err != nil {

@@ -1,10 +1,13 @@
 package metadata_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
 	"tonscribe/metadata"
 )
 
@@ -42,4 +45,35 @@ func TestProcessThatDiedIsFollowedWhenItsLeaseIsOver(t *testing.T) {
 	if err != nil || waited < 2000 {
 		t.Errorf("the document was there %d ms after the dead process was seen last, %v; want its lease of 2000 or more", waited, err)
 	}
+}
+
+func TestProcessWaitsForRoomBeforeItIsSeen(t *testing.T) {
+	i := newIndex(t)
+	asked, room := make(chan struct{}, 1), make(chan struct{})
+	configuration := clickhouse.DefaultConfiguration()
+	configuration.DSN = i.dsn
+	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent(), Room: func(ctx context.Context) error {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-room:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	i.Client = client
+	i.start(nil)
+	i.await("room is asked for, or the process is there", func() bool { return len(asked) == 1 || i.workers() == 1 })
+	if n := i.workers(); n != 0 {
+		t.Errorf("%d processes are there without room, want none", n)
+	}
+	close(room)
+	i.await("the process is there", func() bool { return i.workers() == 1 })
 }

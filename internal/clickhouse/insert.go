@@ -60,13 +60,20 @@ func (c *Client) Insert(ctx context.Context, insert Insert) error {
 		return c.insertOnce(with, statement, insert.Columns)
 	}}
 	return c.persist(ctx, "insert into "+insert.Table, func() error {
-		if c.room != nil {
-			if err := c.room(ctx); err != nil {
-				return err
-			}
+		if err := c.Room(ctx); err != nil {
+			return err
 		}
 		return c.insertInLife(ctx, tries)
 	})
+}
+
+// Room returns when there is room for rows, or with ctx. Insert waits for it by itself,
+// a statement that writes does not.
+func (c *Client) Room(ctx context.Context) error {
+	if c.room == nil {
+		return nil
+	}
+	return c.room(ctx)
 }
 
 // Foreground makes an INSERT … SELECT return when the shards of a cluster have the rows.
