@@ -504,3 +504,17 @@ func TestItemsOfABusyDestinationDoNotWaitForRetriesOfOthersWhereTheyAreHeld(t *t
 		})
 	}
 }
+
+func TestWhatIsDueDoesNotMoveWithTheWallClock(t *testing.T) {
+	due := time.Now().Add(time.Hour).Round(0) // as a store has it
+	for name, wait := range map[string]func(*queue){
+		"an item": func(q *queue) { q.Add(&item{Destination: "d", Due: due}) },
+		"a read":  func(q *queue) { q.Wake("d", due) },
+	} {
+		q := newTable(t).queue(options)
+		wait(q)
+		if len(q.timers) != 1 || !strings.Contains(q.timers[0].at.String(), " m=") {
+			t.Errorf("%s: the timers are %v, want one by the monotonic clock", name, q.timers)
+		}
+	}
+}

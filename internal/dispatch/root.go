@@ -247,7 +247,7 @@ func (q *Queue[D, K, V]) hold(d *destination[D, K, V], item *Item[D, K, V]) (fre
 // schedule makes an item ready when it is due.
 func (q *Queue[D, K, V]) schedule(d *destination[D, K, V], item *Item[D, K, V]) {
 	if item.Due.After(time.Now()) {
-		q.at(item.Due, func() { q.ready(d, item) })
+		q.at(monotonic(item.Due), func() { q.ready(d, item) })
 		return
 	}
 	q.ready(d, item)
@@ -278,6 +278,7 @@ func (q *Queue[D, K, V]) queue(d *destination[D, K, V]) {
 }
 
 func (q *Queue[D, K, V]) wake(d *destination[D, K, V], due time.Time) {
+	due = monotonic(due)
 	if d.wake.IsZero() || due.Before(d.wake) {
 		d.wake, d.alarm.at = due, due
 		if d.alarm.set { // until what is due in a week there are reads without number: one timer is moved
@@ -301,6 +302,13 @@ func (q *Queue[D, K, V]) release(d *destination[D, K, V], item *Item[D, K, V]) {
 	} else {
 		delete(q.series, s)
 	}
+}
+
+// monotonic is the moment by the monotonic clock, too, which due times of a store are
+// without: a wall clock that is set meanwhile moves nothing that is waited for.
+func monotonic(moment time.Time) time.Time {
+	now := time.Now()
+	return now.Add(moment.Sub(now))
 }
 
 // at calls do, which has the mutex, at a time.

@@ -207,8 +207,12 @@ func (q *queue) Read(ctx context.Context, merchant ID, limit int) (items []*item
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
+	latest := time.Now().Add(maxPause)
 	for _, d := range outside {
 		b.held[d.Event] = d.Detected
+		if d.Due.After(latest) { // the wall clock was put back since
+			d.Due = latest
+		}
 		items = append(items, d.item())
 	}
 	return items, again, nil

@@ -3,7 +3,10 @@ package send
 import "time"
 
 // retries are the pauses of the schedule, each from the end of the attempt that failed.
-var retries = [...]time.Duration{time.Second, 5 * time.Second, 15 * time.Second}
+var retries = [...]time.Duration{time.Second, 5 * time.Second, maxPause}
+
+// maxPause is the longest of them.
+const maxPause = 15 * time.Second
 
 // Attempts is how many attempts the schedule has.
 const Attempts = len(retries) + 1

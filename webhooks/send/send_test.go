@@ -313,6 +313,32 @@ func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
 	}
 }
 
+func TestNothingWaitsLongerThanTheScheduleAfterTheWallClockWasPutBack(t *testing.T) {
+	h := newHouse(t)
+	c, err := New(h.configuration(nil), h.dependencies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := c.newQueue(0).enter(t.Context(), []*record.TransferEvent{transfer("m", "1", "1")})
+	if err != nil || len(fresh) != 1 {
+		t.Fatalf("%d deliveries, %v", len(fresh), err)
+	}
+	d := fresh[0].Delivery
+	d.Due, d.changed = d.Due.Add(time.Hour), d.changed+1
+	if err := insertDeliveries(t.Context(), h.tables, []Delivery{d}); err != nil {
+		t.Fatal(err)
+	}
+	q := c.newQueue(0)
+	q.await(d.Merchant, d.Happened)
+	items, _, err := q.Read(t.Context(), d.Merchant, 1)
+	if err != nil || len(items) != 1 {
+		t.Fatalf("%d deliveries, %v", len(items), err)
+	}
+	if wait := time.Until(items[0].Due); wait > maxPause {
+		t.Errorf("it is due in %s, want %s at most", wait, maxPause)
+	}
+}
+
 func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *testing.T) {
 	h := newHouse(t)
 	gate := make(chan struct{})
