@@ -295,6 +295,28 @@ func TestTestSendsLookLikeEventsButForTheirReferenceAndHeader(t *testing.T) {
 	}
 }
 
+func TestAReplayIsCancelledAlsoWhereTheWallClockWasPutBack(t *testing.T) {
+	h := newHouse(t)
+	m, err := NewManual(h.configuration(nil), h.dependencies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now().UTC().Truncate(time.Microsecond).Add(time.Hour)
+	r := Replay{Merchant: named("m"), ID: named("replay"), State: ReplayRunning, Created: begun, changed: uint64(begun.UnixMicro())}
+	if err := m.put(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Cancel(t.Context(), r.Merchant, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.put(t.Context(), &r); err != nil { // how it stands, by its own process
+		t.Fatal(err)
+	}
+	if now, err := m.Replays(t.Context(), r.Merchant, r.ID); err != nil || now.State != ReplayCancelled {
+		t.Errorf("it is %q, %v; want it cancelled", now.State, err)
+	}
+}
+
 func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 	h := newHouse(t)
 	s := newShop(t, nil)

@@ -56,6 +56,7 @@ const (
 	maxReplays    = 64 // of a process
 	replayPage    = 200
 	replayReports = time.Second // between rows of a replay
+	maxReports    = 1 << 30     // more rows than any replay writes
 	// replayStale is after how long without a row a replay counts as failed.
 	replayStale = time.Minute
 )
@@ -167,8 +168,9 @@ func (m *Manual) Cancel(ctx context.Context, merchant, id ID) (Replay, error) {
 	if err != nil || r.State != ReplayRunning {
 		return r, err
 	}
-	// No row of the process that makes it, which counts up from its creation, replaces this one.
-	r.State, r.changed = ReplayCancelled, uint64(time.Now().UnixMicro())
+	// No row of the process that makes it, which counts up from its creation, replaces this one,
+	// also where the wall clock was put back since.
+	r.State, r.changed = ReplayCancelled, max(r.changed+maxReports, uint64(time.Now().UnixMicro()))
 	return r, m.put(ctx, &r)
 }
 
