@@ -277,7 +277,7 @@ func (q *queue) observe(d *delivery) {
 		q.metrics.late.Observe(max(0, now.Sub(d.Due).Seconds()))
 		return
 	}
-	q.metrics.sinceBlock.Observe(now.Sub(d.Happened).Seconds())
+	q.metrics.sinceBlock.Observe(max(0, now.Sub(d.Happened).Seconds())) // of another clock
 	q.metrics.sinceTaken.Observe(now.Sub(d.taken).Seconds())
 }
 
