@@ -55,6 +55,7 @@ type process struct {
 	merchants  *store.Store // nil until one is opened
 	tablesMade func() error // tells the embedded ClickHouse; nil for an external one
 	enginePID  int          // of the embedded ClickHouse, 0 for an external one
+	marks      int64        // bytes of them that the embedded ClickHouse holds, 0 for an external one
 }
 
 type stopper struct {
@@ -229,7 +230,7 @@ func (p *process) openClickHouse(ctx context.Context) error {
 		return err
 	}
 	p.onStop("clickhouse", e.Stop)
-	p.dsn, p.reader, p.analyst, p.enginePID, p.tablesMade = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReaderDSN(), e.Pid(), e.KeepDefinitions
+	p.dsn, p.reader, p.analyst, p.enginePID, p.marks, p.tablesMade = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReaderDSN(), e.Pid(), e.Marks(), e.KeepDefinitions
 	return nil
 }
 

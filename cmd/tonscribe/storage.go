@@ -85,7 +85,7 @@ func (p *process) watchTables(ctx context.Context) error {
 
 func (p *process) newWatch(client *clickhouse.Client) (*parts.Watch, error) {
 	o := parts.Options{
-		Configuration: p.settings.Storage.Parts, ClickHouse: client, Report: p.report.For("storage"),
+		Configuration: p.settings.Storage.Parts, ClickHouse: client, Marks: p.marks, Report: p.report.For("storage"),
 		Advice: "answers that need it are refused; `tonscribe repair --clickhouse DSN --kafka BROKERS --source SOURCE` brings the rows back",
 	}
 	if p.settings.ClickHouse.DSN == "" {

@@ -47,6 +47,11 @@ type ClickHouseOptions struct {
 	Report   report.Reporter
 }
 
+// marks is how many bytes of marks the engine holds, which tell where in its files a key
+// is. A table of which it cannot hold them all is read of a hundred times slower: each
+// look-up reads all marks of a part.
+func (o ClickHouseOptions) marks() int64 { return o.MaxMemory / 4 }
+
 const (
 	defaultMaxMemory = 2 << 30
 	minMemory        = 128 << 20 // the engine takes half of it to start
@@ -348,6 +353,9 @@ func (s *supervisor) Pid() int {
 	defer s.mutex.Unlock()
 	return s.child.pid()
 }
+
+// Marks is how many bytes of marks it holds at most.
+func (s *supervisor) Marks() int64 { return s.options.marks() }
 
 // Done is closed when the engine has ended for good: after Stop, or when it
 // could not be restarted (Err says why).

@@ -102,6 +102,34 @@ func TestDataAndDSNSurviveStopAndStart(t *testing.T) {
 	}
 }
 
+// Who asks first after a start, an insert or a merge would wait for the marks of whole parts.
+func TestNobodyWaitsForMarks(t *testing.T) {
+	dir := t.TempDir()
+	waited := func(when string, c *engine.ClickHouse) {
+		t.Helper()
+		connection := connect(t, c.DSN())
+		misses := "SELECT sum(value) FROM system.events WHERE event = 'MarkCacheMisses'"
+		before := number(t, connection, misses)
+		if got := number(t, connection, "SELECT n FROM numbers WHERE n = 70000"); got != 70000 {
+			t.Fatalf("%s: %d in place of 70000", when, got)
+		}
+		if after := number(t, connection, misses); after != before {
+			t.Errorf("%s: marks were read %d times", when, after-before)
+		}
+	}
+	c := startClickHouse(t, dir)
+	connection := connect(t, c.DSN())
+	execute(t, connection, "CREATE TABLE numbers (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, connection, "INSERT INTO numbers SELECT number FROM numbers(100000)")
+	waited("after an insert", c)
+	execute(t, connection, "INSERT INTO numbers SELECT number FROM numbers(100000, 100000)")
+	execute(t, connection, "OPTIMIZE TABLE numbers FINAL")
+	waited("after a merge", c)
+	connection.Close()
+	stop(t, c)
+	waited("after a start", startClickHouse(t, dir))
+}
+
 // until asks again until the condition holds; for what happens in another
 // process and tells nobody.
 func until(t *testing.T, what string, condition func() bool) {

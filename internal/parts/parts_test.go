@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,7 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/rs/zerolog"
+
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
@@ -390,6 +396,29 @@ func TestARepairIsKnownToTheWatchesOfOtherProcesses(t *testing.T) {
 	for what, w := range map[string]*Watch{"that runs": running, "that repaired": repairing, "of a later process": of()} {
 		if err := w.Ready(t.Context()); err != nil {
 			t.Errorf("the watch %s, after the repair: %v", what, err)
+		}
+	}
+}
+
+func TestThatTheTablesHaveOutgrownTheMemoryForTheirMarksIsToldOnce(t *testing.T) {
+	p := newPlace(t)
+	p.insert(1)
+	for _, c := range []struct {
+		marks int64
+		told  int
+	}{{0, 0}, {1, 1}, {1 << 30, 0}} {
+		var log bytes.Buffer
+		w, err := New(Options{Configuration: DefaultConfiguration(), ClickHouse: p.client, Marks: c.marks, Report: report.Reporter{Log: zerolog.New(&log), Metrics: prometheus.NewRegistry()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.look(w)
+		p.look(w)
+		if got := strings.Count(log.String(), "raise clickhouse.memory_bytes"); got != c.told {
+			t.Errorf("%d bytes for marks: told %d times, want %d: %s", c.marks, got, c.told, log.String())
+		}
+		if needed := testutil.ToFloat64(w.metrics.marks); needed == 0 {
+			t.Errorf("%d bytes for marks: the marks of a part need %g", c.marks, needed)
 		}
 	}
 }

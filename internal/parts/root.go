@@ -103,6 +103,8 @@ type Options struct {
 	File string
 	// Advice says what to do about damage.
 	Advice string
+	// Marks is how many bytes of marks ClickHouse holds at most; 0 is not known.
+	Marks  int64
 	Report report.Reporter
 }
 
@@ -122,6 +124,7 @@ type Watch struct {
 	queue    checks
 	reported time.Time
 	known    map[string]bool // damage that was logged
+	outgrown bool            // marks need more than Marks, which was logged
 	errors   uint64          // of damage that ClickHouse has counted
 	heard    bool            // errors is known
 	// hastened is when all parts were made urgent.
@@ -141,6 +144,7 @@ type metrics struct {
 	damaged *prometheus.GaugeVec
 	checked prometheus.Counter
 	looks   prometheus.Histogram
+	marks   prometheus.Gauge
 }
 
 // New makes a watch that does nothing yet.
@@ -152,6 +156,7 @@ func New(options Options) (*Watch, error) {
 			damaged: m.Gauges("damaged", "Damaged parts of a table.", "table"),
 			checked: m.Counter("checked_parts_total", "Parts whose checksums were verified."),
 			looks:   m.Histogram("look_seconds", "Time of a look at the list of parts.", 0.001, 2, 12),
+			marks:   m.Gauge("marks_bytes", "Memory for the marks of all tables, by which ClickHouse finds rows in files."),
 		},
 	}
 	if err := w.ledger.load(options.File); err != nil {
@@ -275,6 +280,7 @@ func (w *Watch) Look(ctx context.Context) error {
 	w.first = false
 	w.queue.keep(found)
 	w.publish(found)
+	w.weighMarks(found)
 	if err := w.hearErrors(ctx); err != nil {
 		return err
 	}
@@ -294,6 +300,23 @@ func (w *Watch) publish(found []part) {
 				Msg("a table is damaged: " + w.options.Advice)
 		}
 	}
+}
+
+// weighMarks tells how much memory the marks of the parts need, and says so when that is
+// more than ClickHouse holds: a look-up then reads those of a whole part anew.
+func (w *Watch) weighMarks(found []part) {
+	var bytes uint64
+	for _, p := range found {
+		bytes += p.marks
+	}
+	bytes += bytes / 2 // in a file they are compressed
+	w.metrics.marks.Set(float64(bytes))
+	outgrown := w.options.Marks > 0 && bytes > uint64(w.options.Marks)
+	if outgrown && !w.outgrown {
+		w.options.Report.Log.Warn().Uint64("needed", bytes).Int64("held", w.options.Marks).
+			Msg("the tables have outgrown the memory of ClickHouse, and look-ups take many times as long: raise clickhouse.memory_bytes, of which a quarter is for their marks")
+	}
+	w.outgrown = outgrown
 }
 
 // save writes the ledger when it has changed.
@@ -324,7 +347,7 @@ func (w *Watch) save() error {
 type part struct {
 	table, uuid, partition, name, path string
 	min, max                           int64
-	bytes                              uint64
+	bytes, marks                       uint64
 	reason                             string // of a detached one
 	detached                           bool
 }
@@ -389,12 +412,12 @@ func (w *Watch) list(ctx context.Context, tables map[string]tableOf) ([]part, er
 		}
 		found = append(found, p)
 	}
-	err := w.each(ctx, `SELECT table, partition_id, name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside, rows = 0 AS empty
+	err := w.each(ctx, `SELECT table, partition_id, name, path, min_block_number, max_block_number, bytes_on_disk, marks_bytes, '' AS why, false AS aside, rows = 0 AS empty
 		FROM system.parts WHERE database = currentDatabase() AND active
 		UNION ALL
-		SELECT table, ifNull(partition_id, ''), name, path, ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true, false
+		SELECT table, ifNull(partition_id, ''), name, path, ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), toUInt64(0), ifNull(reason, ''), true, false
 		FROM system.detached_parts WHERE database = currentDatabase() AND ifNull(reason, '') IN (`+putAside+`)`,
-		take, &p.table, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached, &empty)
+		take, &p.table, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.marks, &p.reason, &p.detached, &empty)
 	return found, err
 }
 
