@@ -219,6 +219,9 @@ func (p *process) openClickHouse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if n := descriptors.Limit(); n < descriptors.Few {
+		p.report.Log.Warn().Int("limit", n).Msgf("few file descriptors: inserts fail where the embedded ClickHouse can open no more files, raise the limit (ulimit -n %d)", descriptors.Few)
+	}
 	e, err := engine.StartClickHouse(ctx, engine.ClickHouseOptions{
 		Dir:          filepath.Join(p.settings.Data, clickHouseFolder),
 		MaxMemory:    c.MemoryBytes,
