@@ -123,22 +123,32 @@ func halfForeseen(t *testing.T, answer string, came int) string {
 	return string(text)
 }
 
-// A trace of which a part is foreseen is as an answer of /api/v3/pendingTraces has it.
-func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
+// recordedAnswers are answers of /api/v3/traces with one trace each, by the names of their files.
+func recordedAnswers(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "api_v3_traces/walletkit"), "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
+	answers := map[string]string{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		answers[filepath.Base(file)] = string(text)
+	}
+	return answers
+}
+
+// A trace of which a part is foreseen is as an answer of /api/v3/pendingTraces has it.
+func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
+	for file, text := range recordedAnswers(t) {
 		for _, came := range []int{0, 1} {
-			answer := halfForeseen(t, string(text), came)
+			answer := halfForeseen(t, text, came)
 			printed, err := inspectTrace(t, answer, "-")
 			if err != nil {
-				t.Errorf("%s, %d came: %v", filepath.Base(file), came, err)
+				t.Errorf("%s, %d came: %v", file, came, err)
 				continue
 			}
 			var got struct {
@@ -167,25 +177,25 @@ func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
 			g := got.Trace
 			if (g.ID == nil) != (came == 0) || g.ID != nil && *g.ID != g.Order[0] || g.External == nil || g.Info.State != "pending" ||
 				g.Info.Nodes != len(g.Order) || g.Info.Pending != len(g.Order)-came || len(g.Transactions) != len(g.Order) {
-				t.Errorf("%s, %d came: id %v, external hash %v, %+v, %d transactions in order", filepath.Base(file), came, g.ID, g.External, g.Info, len(g.Order))
+				t.Errorf("%s, %d came: id %v, external hash %v, %+v, %d transactions in order", file, came, g.ID, g.External, g.Info, len(g.Order))
 			}
 			if first := g.Transactions[g.Order[0]]; g.External != nil && first.InMsg.Hash != *g.External || first.Emulated != (came == 0) {
-				t.Errorf("%s, %d came: the first transaction is %+v", filepath.Base(file), came, first)
+				t.Errorf("%s, %d came: the first transaction is %+v", file, came, first)
 			}
 			last := uint64(math.MaxUint64)
 			for _, a := range got.Actions {
 				lt, err := strconv.ParseUint(a.EndLt, 10, 64)
 				if err != nil || lt > last || (a.Trace == nil) != (came == 0) {
-					t.Errorf("%s, %d came: an action of trace %v that ends at %s, %v, behind one at %d", filepath.Base(file), came, a.Trace, a.EndLt, err, last)
+					t.Errorf("%s, %d came: an action of trace %v that ends at %s, %v, behind one at %d", file, came, a.Trace, a.EndLt, err, last)
 				}
 				last = lt
 			}
 			again, err := inspectTrace(t, printed, "-", "--trace", g.Order[0])
 			if err != nil || traceOf(t, again) != traceOf(t, printed) {
-				t.Errorf("%s, %d came: read again it is another trace, %v", filepath.Base(file), came, err)
+				t.Errorf("%s, %d came: read again it is another trace, %v", file, came, err)
 			}
 			if why, err := inspectTrace(t, answer, "-", "--explain"); err != nil || !strings.HasPrefix(why, "trace "+g.Order[0]+": ") {
-				t.Errorf("%s, %d came: explained as %.80q, %v", filepath.Base(file), came, why, err)
+				t.Errorf("%s, %d came: explained as %.80q, %v", file, came, why, err)
 			}
 		}
 	}
@@ -194,20 +204,12 @@ func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
 // Of a trace with a message that nobody has received yet there are no actions, as in the
 // index.
 func TestInspectTraceHasNoActionsOfATraceThatGoesOn(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "api_v3_traces/walletkit"), "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for file, text := range recordedAnswers(t) {
 		var answer struct {
 			Traces []map[string]any `json:"traces"`
 		}
-		if err := json.Unmarshal(text, &answer); err != nil || len(answer.Traces) != 1 {
-			t.Fatalf("%s: %d traces, %v", filepath.Base(file), len(answer.Traces), err)
+		if err := json.Unmarshal([]byte(text), &answer); err != nil || len(answer.Traces) != 1 {
+			t.Fatalf("%s: %d traces, %v", file, len(answer.Traces), err)
 		}
 		began := answer.Traces[0]["transactions_order"].([]any)[:1]
 		answer.Traces[0]["transactions_order"] = began
@@ -218,7 +220,7 @@ func TestInspectTraceHasNoActionsOfATraceThatGoesOn(t *testing.T) {
 		}
 		printed, err := inspectTrace(t, string(open), "-")
 		if err != nil {
-			t.Fatalf("%s: %v", filepath.Base(file), err)
+			t.Fatalf("%s: %v", file, err)
 		}
 		var got struct {
 			Trace struct {
@@ -233,10 +235,10 @@ func TestInspectTraceHasNoActionsOfATraceThatGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Trace.Info.Pending == 0 || got.Trace.Info.Classification != "unclassified" || len(got.Actions) > 0 {
-			t.Errorf("%s: %d messages are open, it is %s and has %d actions", filepath.Base(file), got.Trace.Info.Pending, got.Trace.Info.Classification, len(got.Actions))
+			t.Errorf("%s: %d messages are open, it is %s and has %d actions", file, got.Trace.Info.Pending, got.Trace.Info.Classification, len(got.Actions))
 		}
 		if why, err := inspectTrace(t, string(open), "-", "--explain"); err != nil || strings.Contains(why, "unknown") {
-			t.Errorf("%s: explained as %q, %v", filepath.Base(file), why, err)
+			t.Errorf("%s: explained as %q, %v", file, why, err)
 		}
 	}
 }

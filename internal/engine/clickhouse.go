@@ -48,8 +48,7 @@ type ClickHouseOptions struct {
 }
 
 // marks is how many bytes of marks the engine holds, which tell where in its files a key
-// is. A table of which it cannot hold them all is read of a hundred times slower: each
-// look-up reads all marks of a part.
+// is. Of a table of which it cannot hold them all each look-up reads all marks of a part.
 func (o ClickHouseOptions) marks() int64 { return o.MaxMemory / 4 }
 
 const (

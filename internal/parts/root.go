@@ -314,7 +314,7 @@ func (w *Watch) weighMarks(found []part) {
 	outgrown := w.options.Marks > 0 && bytes > uint64(w.options.Marks)
 	if outgrown && !w.outgrown {
 		w.options.Report.Log.Warn().Uint64("needed", bytes).Int64("held", w.options.Marks).
-			Msg("the tables have outgrown the memory of ClickHouse, and look-ups take many times as long: raise clickhouse.memory_bytes, of which a quarter is for their marks")
+			Msg("the tables have outgrown the memory of ClickHouse, and look-ups take many times as long: raise clickhouse.memory_bytes")
 	}
 	w.outgrown = outgrown
 }
