@@ -80,7 +80,7 @@ func (d *database) words(ctx context.Context, t *table.Table, clause string, arg
 	for i := range row {
 		dest[i] = &row[i]
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s %s", strings.Join(expressions, ", "), t.Name, clause)
+	query := fmt.Sprintf("SELECT toUInt64(%s) FROM %s %s", strings.Join(expressions, "), toUInt64("), t.Name, clause)
 	return d.each(ctx, query, args, dest, func() error { return take(row) })
 }
 

@@ -145,7 +145,7 @@ func (t *Of[R]) Each(row R, add func(R)) {
 
 // Hash is the hash of a row, which HashSQL gives too.
 func (t *Of[R]) Hash(row R) uint64 {
-	h := uint64(seed)
+	h := seed
 	for i := range t.columns {
 		c := &t.columns[i]
 		if !c.hashed() {
@@ -153,7 +153,7 @@ func (t *Of[R]) Hash(row R) uint64 {
 		}
 		words := c.words(row)
 		for _, w := range words[:len(c.Column.words)] {
-			h = intHash(h ^ w)
+			h = combine(h, intHash(w))
 		}
 	}
 	return h
@@ -171,10 +171,10 @@ func (t *Of[R]) Words(row R) []uint64 {
 	return all
 }
 
-// seed is what the hash of a row begins with.
-const seed = 0x746f6e7363726962
+// seed is what the hash of a row begins with: that of the number 0.
+var seed = intHash(0)
 
-// intHash is ClickHouse's function intHash64.
+// intHash is ClickHouse's function intHash64, as which cityHash64 hashes integers.
 func intHash(x uint64) uint64 {
 	x ^= 0x4CF2D2BAAE6DA887
 	x ^= x >> 33
@@ -184,22 +184,30 @@ func intHash(x uint64) uint64 {
 	return x ^ x>>33
 }
 
+// combine puts the hash of one more argument to those of the arguments before it, as
+// ClickHouse's function cityHash64 does.
+func combine(before, h uint64) uint64 {
+	const multiplier = 0x9ddfea08eb382d69
+	a := (before ^ h) * multiplier
+	a ^= a >> 47
+	b := (h ^ a) * multiplier
+	b ^= b >> 47
+	return b * multiplier
+}
+
 // HashOf is the hash of a row of words.
 func HashOf(words ...uint64) uint64 {
-	h := uint64(seed)
+	h := seed
 	for _, w := range words {
-		h = intHash(h ^ w)
+		h = combine(h, intHash(w))
 	}
 	return h
 }
 
-// HashSQL is the expression for the hash of a row.
+// HashSQL is the expression for the hash of a row. ClickHouse plans one call of many arguments
+// in half the time of as many calls within each other.
 func (t *Table) HashSQL() string {
-	h := fmt.Sprintf("toUInt64(%d)", uint64(seed))
-	for _, w := range t.WordsSQL() {
-		h = fmt.Sprintf("intHash64(bitXor(%s, %s))", h, w)
-	}
-	return h
+	return "cityHash64(0, " + strings.Join(t.WordsSQL(), ", ") + ")"
 }
 
 // WordsSQL are the expressions for the words of a row.

@@ -38,7 +38,7 @@ var (
 	Int64   = signed[int64]("Int64")
 	UInt256 = Type[*big.Int]{name: "UInt256", wide: true, words: wordsOfNumber, text: textOfNumber,
 		expressions: "reinterpretAsUInt64(substring(reinterpretAsFixedString(%s), {at}, 8))"}
-	Bool = Type[bool]{name: "Bool", expressions: "toUInt64(%s)", text: textOf[uint64], words: func(v bool) [4]uint64 {
+	Bool = Type[bool]{name: "Bool", expressions: "%s", text: textOf[uint64], words: func(v bool) [4]uint64 {
 		if v {
 			return [4]uint64{1}
 		}
@@ -80,7 +80,7 @@ func Enum8(first int8, names ...string) Type[int8] {
 }
 
 func numbers[V uint8 | uint16 | uint32 | uint64](name string) Type[V] {
-	return Type[V]{name: name, words: func(v V) [4]uint64 { return [4]uint64{uint64(v)} }, expressions: "toUInt64(%s)", text: textOf[uint64]}
+	return Type[V]{name: name, words: func(v V) [4]uint64 { return [4]uint64{uint64(v)} }, expressions: "%s", text: textOf[uint64]}
 }
 
 func signed[V int8 | int32 | int64](name string) Type[V] {
