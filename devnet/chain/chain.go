@@ -41,7 +41,7 @@ var ErrNoAccount = errors.New("no such account")
 // New builds the zerostates.
 func New(o Options) (_ *Chain, err error) {
 	defer rescue(&err)
-	c := &Chain{options: o, vm: machine.New(), ends: shardEnds{}, wants: map[shardID]planKind{}}
+	c := &Chain{options: o, vm: machine.Machine(), ends: shardEnds{}, wants: map[shardID]planKind{}}
 	seed := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("tonscribe devnet validator "), o.Seed))
 	c.key = ed25519.NewKeyFromSeed(seed[:])
 	if err := c.genesis(); err != nil {

@@ -20,26 +20,24 @@ import (
 // reads the text or not, and copies continuations, and the tuples that go from one
 // machine to another, with all that they hold. Contracts make cells, continuations and
 // tuples that are 2^500 as a tree for little gas.
-// New closes these ways for every machine of the process.
+// Machine closes these ways for every machine of the process.
 
 // MaxActionCells bounds the list of a transaction's actions, with the messages
 // that it sends, counted as a tree. TON allows 255 messages of 2^13 cells; no
 // contract that is in use comes near either.
 const MaxActionCells = 1 << 16
 
-var closeWays sync.Once
-
-// New makes a machine whose work is bounded by its gas. All machines of this
-// program come from here.
-func New() *machine.TVM {
-	closeWays.Do(func() {
-		for i, getter := range vm.List {
-			vm.List[i] = bounded(getter)
-		}
-		vm.List = append(vm.List, func() vm.OP { return unknownOpcode{} })
-	})
+// Machine is the machine of the process, whose work is bounded by its gas, for many
+// goroutines at once. This program has no other. The first call makes it: to find
+// instructions takes tables that are ten times as long in the making as a process of
+// this program otherwise takes to begin, and few processes execute anything.
+var Machine = sync.OnceValue(func() *machine.TVM {
+	for i, getter := range vm.List {
+		vm.List[i] = bounded(getter)
+	}
+	vm.List = append(vm.List, func() vm.OP { return unknownOpcode{} })
 	return machine.NewTVM()
-}
+})
 
 // bounded is the same instruction with its work bounded.
 func bounded(getter vm.OPGetter) vm.OPGetter {

@@ -105,9 +105,6 @@ func (r Result) StackCell() *cell.Cell {
 	return encoded
 }
 
-// shared is safe for many goroutines at once.
-var shared = New()
-
 // Run calls a get-method. It ends with ctx's error soon after ctx ends: code is
 // given gas in spans that double, and starts over in the next one, which nobody
 // inside can notice, so that no run outlives its caller by more than it lasted.
@@ -193,7 +190,7 @@ func (in *Input) execute(gas int64) (ended *machine.ExecutionResult, err error) 
 	if err := stack.PushInt(big.NewInt(method)); err != nil {
 		return nil, err
 	}
-	return shared.ExecuteGetMethod(opened(in.Code), in.Data, c7, vm.GasWithLimit(gas, gas), stack,
+	return Machine().ExecuteGetMethod(opened(in.Code), in.Data, c7, vm.GasWithLimit(gas, gas), stack,
 		machine.ExecutionConfig{Config: in.Config.prepared, Libraries: in.Libraries})
 }
 

@@ -63,7 +63,7 @@ func Deliver(in Delivery) (outcome Outcome, err error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	done, err := shared.EmulateTransaction(p.block, p.account, p.message, p.options)
+	done, err := Machine().EmulateTransaction(p.block, p.account, p.message, p.options)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("message %x: %w", in.Message.Hash(), err)
 	}
