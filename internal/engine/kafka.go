@@ -107,8 +107,9 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 	if k.cluster, err = kfake.NewCluster(k.clusterOptions(data)...); err != nil {
 		return nil, fmt.Errorf("open %s: %w", data, err)
 	}
-	// Opening reads the log through memory that is not needed again.
-	debug.FreeOSMemory()
+	if len(k.ends.Partitions) > 0 { // opening read the log through memory that is not needed again
+		debug.FreeOSMemory()
+	}
 	k.keeper = newKeeper(k.cluster, options, data, &check)
 	go k.keeper.run()
 	options.Report.Log.Info().Str("folder", options.Dir).Int("partitions", len(k.ends.Partitions)).Msg("embedded log is open")
