@@ -458,10 +458,11 @@ func (s *Subscription) wantsToken(account []byte) bool {
 	return named
 }
 
-// MayWant reports whether events of what a message will do may be for the subscription.
+// MayWant reports whether events of what a message will do may be for the subscription:
+// actions concern accounts that have no transaction, too.
 func (s *Subscription) MayWant(t *pending.Trace) bool {
 	_, named := s.traces[t.ID]
-	return named || s.everything || len(s.tokens) > 0 || slices.ContainsFunc(t.Transactions, func(tx *record.Transaction) bool { return s.wants(tx.Account) })
+	return named || s.everything || len(s.tokens) > 0 || s.types[ActionsKind] || slices.ContainsFunc(t.Transactions, func(tx *record.Transaction) bool { return s.wants(tx.Account) })
 }
 
 // ReadOrder reads an order. supported are the types of actions that the client understands

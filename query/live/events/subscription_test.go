@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"tonscribe/decode/action"
+	"tonscribe/query/pending"
+	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
@@ -127,5 +129,20 @@ func TestTheDocumentNamesEveryMemberOfAnOrder(t *testing.T) {
 	}
 	if read := membersOf(Order{}); !slices.Equal(slices.Sorted(slices.Values(named)), slices.Sorted(slices.Values(read))) {
 		t.Errorf("the document names\n%q, read are\n%q", named, read)
+	}
+}
+
+// Actions concern accounts that have no transaction, such as who gets jettons without being
+// notified.
+func TestActionsOfATraceMayConcernAnyAccount(t *testing.T) {
+	account := account(1)
+	trace := &pending.Trace{Transactions: []*record.Transaction{{Account: account[:]}}}
+	for types, want := range map[string]bool{`"transactions"`: false, `"account_state_change"`: false, `"actions"`: true, `"transactions","actions"`: true} {
+		if got := subscriptionOf(t, `{"types":[`+types+`],"addresses":["`+rawAddress(2)+`"]}`).MayWant(trace); got != want {
+			t.Errorf("%s of another account: %v, want %v", types, got, want)
+		}
+		if !subscriptionOf(t, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`"]}`).MayWant(trace) {
+			t.Error("the trace is not wanted of an account that has a transaction in it")
+		}
 	}
 }
