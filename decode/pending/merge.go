@@ -12,7 +12,8 @@ import (
 type Merged struct {
 	// Trace has no id while its first transaction is foreseen.
 	Trace *record.Trace
-	// Tree has the nodes, and the transactions, breadth first from the root.
+	// Tree has the nodes, and the transactions, breadth first from the root, and those behind
+	// one in the order in which they are received.
 	Tree *trace.Tree
 	// Foreseen are the transactions that no block has.
 	Foreseen map[*record.Transaction]bool
@@ -156,6 +157,7 @@ func (m *merge) follow(n *trace.Node, p pair) {
 	if p.real != nil && p.guess != nil {
 		counterparts = counterpartsOf(p.real.OutMsgs, p.guess.OutMsgs)
 	}
+	var receivers []pair
 	for i, sent := range n.Tx.OutMsgs {
 		if sent.Kind != record.Message_INTERNAL {
 			continue
@@ -174,8 +176,24 @@ func (m *merge) follow(n *trace.Node, p pair) {
 			m.out.Trace.PendingEdges++
 			continue
 		}
+		receivers = append(receivers, next)
+	}
+	slices.SortStableFunc(receivers, compare)
+	for _, next := range receivers {
 		m.add(n, next)
 	}
+}
+
+// compare is the order of those who received messages of one transaction, as trace.NewTree
+// has it: what no block has comes after what blocks have.
+func compare(a, b pair) int {
+	if foreseen := a.real == nil; foreseen != (b.real == nil) {
+		if foreseen {
+			return 1
+		}
+		return -1
+	}
+	return trace.Order(a.tx(), b.tx())
 }
 
 // take is who received a message. It receives it once, whatever a recording says.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -122,6 +123,55 @@ func TestAMessageIsKnownByItsNormalisedHash(t *testing.T) {
 	checkTree(t, m)
 	if len(m.Foreseen) != len(foreseen)-1 || !bytes.Equal(m.Trace.ExternalHash, in.Hash) || !bytes.Equal(m.Trace.ExternalHashNorm, normalised) {
 		t.Errorf("%d foreseen, trace %v", len(m.Foreseen), m.Trace)
+	}
+}
+
+// Whoever looks at a trace sees its branches in one order, before blocks have it and after.
+func TestWhoReceivesFirstComesFirstAsInATraceOfBlocks(t *testing.T) {
+	h := newHousehold(t)
+	m := moment(t, nil)
+	m.Shards = []Shard{{0, 1 << 62}, {0, 3 << 62}}
+	give := func(b byte) contracts.Message {
+		return contracts.Message{To: account(b), Value: big.NewInt(1_000_000_000), Mode: contracts.ModePayFees}
+	}
+	message := h.order(t, give(0x10), give(0x90), give(0x20), give(0xa0)) // half of them are in another shard than the wallet
+	foreseen, err := Run(t.Context(), h, m, message, DefaultLimits())
+	if err != nil || foreseen.Cut != nil {
+		t.Fatal(err, foreseen.Cut)
+	}
+	m.LT, m.Now = m.LT+7*ltAlign, m.Now+9
+	came, err := Run(t.Context(), h, m, message, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := trace.NewTree(came.Transactions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receivers := func(of *trace.Tree) (list []string) {
+		for _, n := range of.Root.Children {
+			list = append(list, string(n.Tx.Account))
+		}
+		return list
+	}
+	want := receivers(whole)
+	if sent := came.Transactions[0].OutMsgs; string(sent[0].Destination) == want[0] && string(sent[1].Destination) == want[1] {
+		t.Fatal("messages are received in the order in which they are sent: the test proves nothing")
+	}
+	for _, tx := range came.Transactions {
+		tx.McSeqno = 77
+	}
+	for n := range len(came.Transactions) + 1 {
+		merged := Merge(foreseen.Transactions, came.Transactions[:n])
+		checkTree(t, merged)
+		if got := receivers(merged.Tree); !slices.Equal(got, want) {
+			t.Errorf("with %d of %d: %x receive, want %x", n, len(came.Transactions), got, want)
+		}
+	}
+	// What blocks have comes before what they do not have, however late it is.
+	last := came.Transactions[len(came.Transactions)-1]
+	if got := receivers(Merge(foreseen.Transactions, []*record.Transaction{came.Transactions[0], last}).Tree); got[0] != string(last.Account) {
+		t.Errorf("with the last one in a block: %x receive, want %x first", got, last.Account)
 	}
 }
 
