@@ -19,6 +19,7 @@ type conn struct {
 	current   atomic.Pointer[events.Subscription] // nil while there is none, or while it is brought up to the present
 	after     events.Position                     // what comes up to here it has; the hub's
 	unsettled map[events.Hash]bool                // traces of which it got what no block has, and whether all of that; the hub's
+	ended     map[events.Hash]bool                // those of which it got all, that became final while it is behind; the hub's
 	found     uint64                              // the hub's search that found it last
 
 	mu        sync.Mutex

@@ -349,14 +349,17 @@ func (h *hub) interested(e *events.Event) (found []*conn) {
 func (h *hub) join(ctx context.Context, c *conn, s *events.Subscription, upTo events.Position) (last uint32, joined bool) {
 	h.turn.Lock() // what is given out now was found for those before
 	defer h.turn.Unlock()
+	gone := invalid{}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if ctx.Err() != nil || upTo.Compare(events.EndOf(h.last)) < 0 {
-		return h.last, false
+	last = h.last
+	if joined = ctx.Err() == nil && upTo.Compare(events.EndOf(last)) >= 0; joined {
+		gone = c.owed()
+		c.after = upTo // another replica may have been faster
+		h.replace(c, s)
 	}
-	c.after = upTo // another replica may have been faster
-	h.replace(c, s)
-	return h.last, true
+	h.mu.Unlock()
+	h.invalidate(gone, events.EndOf(last))
+	return last, joined
 }
 
 // begin makes a stream get what comes from now on, and returns its position.
@@ -387,6 +390,7 @@ func (h *hub) untell(c *conn) {
 	for hash := range c.unsettled {
 		c.unsettled[hash] = false
 	}
+	c.ended = nil
 }
 
 // replace gives a stream another subscription; nil takes its own away.

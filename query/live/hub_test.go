@@ -127,6 +127,36 @@ func TestWhoWasToldOfAPartThatDoesNotComeIsToldSoWhenTheTraceIsFinal(t *testing.
 	wantEvents(t, "who wants another account by then", moved, "transactions pending 0")
 }
 
+// A stream that fell behind meanwhile is told when it is up to the present again, unless it
+// wants something else by then.
+func TestWhoFellBehindIsToldOfAPartThatDoesNotComeWhenItHasTheRest(t *testing.T) {
+	l := newComponent(t, nil)
+	behind, moved, given := subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "pending"))
+	s := behind.subscription()
+	foretell(t, l, told(0, 0, 1, 9))
+	for _, c := range []*conn{behind, moved, given} {
+		wantEvents(t, "the receiver", c, "transactions pending 0")
+		l.hub.replace(c, nil)
+	}
+	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
+	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 3), false), nil)
+	wantEvents(t, "who is behind", behind)
+	if err := moved.subscribe(subscriptionOf(t, ofAccount(5, "pending")), func(events.Position) []byte { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	l.hub.gotAgain(given, told(0, 0, 1).Hash)
+	for c, s := range map[*conn]*events.Subscription{behind: s, moved: moved.subscription(), given: s} {
+		if err := l.hub.follow(t.Context(), c, s, nil, events.EndOf(2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantEvents(t, "who has the rest", behind, "trace_invalidated  2")
+	wantEvents(t, "who wants another account by then", moved)
+	wantEvents(t, "who got something of it again", given)
+	l.hub.publish(t.Context(), bundleOf(3, told(1, 1, 9), false), nil)
+	wantEvents(t, "who has the rest, then", behind, "transactions finalized 3-0")
+}
+
 // A stream that is behind and unsubscribes from something is still told what becomes of
 // what it was told.
 func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testing.T) {

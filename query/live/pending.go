@@ -98,7 +98,7 @@ func (h *hub) forget(hash events.Hash) (by map[*conn]uint32) {
 }
 
 // missing adds those to the gone who were told all of a trace, want nothing of what a bundle
-// leaves of it, and so would never hear of it again.
+// leaves of it, and so would never hear of it again. Who is behind may get it yet.
 func (h *hub) missing(t *events.Trace, mcSeqno uint32, gone invalid) {
 	hash := t.Hash
 	a := h.awaited[hash]
@@ -106,7 +106,14 @@ func (h *hub) missing(t *events.Trace, mcSeqno uint32, gone invalid) {
 		return
 	}
 	for c, at := range a.by {
-		if at == mcSeqno || !c.unsettled[hash] || c.subscription() == nil {
+		if at == mcSeqno || !c.unsettled[hash] {
+			continue
+		}
+		if c.subscription() == nil {
+			if c.ended == nil {
+				c.ended = map[events.Hash]bool{}
+			}
+			c.ended[hash] = true
 			continue
 		}
 		if gone[hash] == nil {
@@ -114,6 +121,24 @@ func (h *hub) missing(t *events.Trace, mcSeqno uint32, gone invalid) {
 		}
 		gone[hash][c] = at
 	}
+}
+
+// owed are the traces that became final while a stream was behind, and of which it got
+// nothing again.
+func (c *conn) owed() invalid {
+	gone := invalid{}
+	for hash := range c.ended {
+		gone[hash] = map[*conn]uint32{c: 0}
+	}
+	c.ended = nil
+	return gone
+}
+
+// gotAgain remembers that a stream that is behind got something of a trace.
+func (h *hub) gotAgain(c *conn, hash events.Hash) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(c.ended, hash)
 }
 
 // invalid are those who are told that a trace does not come as they were told.

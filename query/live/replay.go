@@ -232,6 +232,9 @@ func (r *replay) give(ctx context.Context, at events.Position, seqno uint32) err
 		if err := r.to.offerInTime(ctx, item{raw, e.Position}); err != nil {
 			return err
 		}
+		if unsettled {
+			r.hub.gotAgain(r.to, e.Of.Hash)
+		}
 		r.hub.c.metrics.replayed.Inc()
 	}
 	return nil
