@@ -61,7 +61,7 @@ var pendingTraces = &v3.Endpoint{
 var pendingActions = &v3.Endpoint{
 	Path: "/pendingActions", Tag: actionsAndTraces, Summary: "Actions to come",
 	Description: "What messages that were sent will have done, as far as that is foreseen." + aboutPending,
-	Params: pendingParams("account that the action concerns",
+	Params: pendingParams("account that the action concerns, and that has a transaction in its trace",
 		params.Param{Name: "include_transactions", Kind: params.BoolKind, Default: "false", Description: "add transactions_full to each action"}),
 	Headers: actionHeaders,
 	Result:  pendingActionsAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
