@@ -387,6 +387,15 @@ func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
 	if got := len(ask(hashes[len(hashes)-1]).Traces); got != 1 {
 		t.Errorf("%d traces of the last message alone, want one", got)
 	}
+	// Streams are told of each, however many go on behind a bundle.
+	index := s.component.Index()
+	v, err := index.Store.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := index.Foreseen(t.Context(), v, index.Pending.Held()); err != nil || len(rows) != len(some) {
+		t.Errorf("streams are told of %d traces (%v), want %d", len(rows), err, len(some))
+	}
 }
 
 // An account of which more is to come than an answer has is told so.

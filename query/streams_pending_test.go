@@ -153,6 +153,89 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	check("sent again", mended, false)
 }
 
+// What is foreseen of the traces of a bundle is read together, and only where a stream wants
+// it: the others do not wait for it.
+func TestWhatIsForeseenOfABundleIsReadTogetherAndOnlyForThoseWhoWantIt(t *testing.T) {
+	t.Parallel()
+	// statements is how many look for transactions, and open how many of the traces that are
+	// foreseen go on behind each bundle.
+	statements := func(t *testing.T, finality string, foreseen bool) (n uint64, open map[uint32]int) {
+		s := newStreamWorld(t)
+		x := tracedBy(s.bundles)
+		var all told
+		open = map[uint32]int{}
+		for _, last := range x.inOrder() {
+			if x.txs[string(last.Trace.Id)].InMsg.GetKind() != record.Message_EXTERNAL_IN || last.Trace.McSeqnoStart <= s.bundles[s.from-1].Seqno {
+				continue
+			}
+			p, _ := x.foreseen(last)
+			all = append(all, p)
+			for _, step := range x.traces[string(last.Trace.Id)] {
+				if step.Trace.PendingEdges > 0 {
+					open[step.Trace.McSeqnoEnd]++
+				}
+			}
+		}
+		if foreseen {
+			s.growing.shared = all
+		}
+		server := s.growing.serve(t, func(c *Configuration) {
+			manyStreams(c)
+			c.Live.PendingDeadline, c.Live.Queue, c.Live.QueueBytes, c.Live.AllQueuedBytes = time.Hour, 1<<20, 1<<30, 1<<30
+			c.Pending.MaxPerAccount = len(all)
+		})
+		server.await(s.bundles[s.from-1].Seqno)
+		for limit := time.Now().Add(time.Minute); foreseen && server.counter(t, "tonscribe_pending_traces") < float64(len(all)); time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("%v of %d traces are held", server.counter(t, "tonscribe_pending_traces"), len(all))
+			}
+		}
+		stream, _ := server.open(server.listening(), map[string]any{"types": chainTypes, "min_finality": finality})
+		stream.next()
+		go s.grow()
+		stream.until(lastState(s.bundles[len(s.bundles)-1]))
+		return server.lookUps(t, "transactions"), open
+	}
+	var none, final, pending uint64
+	var open map[uint32]int
+	t.Run("nothing is foreseen", func(t *testing.T) { none, _ = statements(t, "pending", false) })
+	t.Run("for what is final", func(t *testing.T) { final, _ = statements(t, "finalized", true) })
+	t.Run("for what is foreseen", func(t *testing.T) { pending, open = statements(t, "pending", true) })
+	traces := 0
+	for _, n := range open {
+		traces += n
+	}
+	t.Logf("%d statements where nothing is foreseen, %d for what is final, %d for what is foreseen of %d traces in %d bundles", none, final, pending, traces, len(open))
+	switch bundles := uint64(len(open)); {
+	case final >= none+bundles:
+		t.Errorf("%d statements for a stream of what is final, want %d as where nothing is foreseen", final, none)
+	case uint64(traces) < 2*bundles:
+		t.Fatalf("%d traces go on behind %d bundles: the test proves nothing", traces, bundles)
+	case pending <= none:
+		t.Fatalf("%d statements for what is foreseen, %d where nothing is: the test proves nothing", pending, none)
+	case pending >= none+2*bundles:
+		t.Errorf("%d statements for what is foreseen of %d traces in %d bundles, want one more for each bundle than %d", pending, traces, bundles, none)
+	}
+}
+
+// tracedBy are the traces of some bundles.
+func tracedBy(bundles []*synthetic.Bundle) *traced {
+	x := &traced{txs: map[string]*record.Transaction{}, steps: map[string]*record.TraceStep{}, traces: map[string][]*record.TraceStep{}}
+	traces := synthetic.NewTraces()
+	for _, b := range bundles {
+		for _, tx := range b.Transactions {
+			x.txs[string(tx.Hash)] = tx
+		}
+		for _, r := range traces.Records(b, 1)[0] {
+			for _, step := range r.GetTraces().GetTraces() {
+				x.steps[string(step.Trace.Id)] = step
+				x.traces[string(step.Trace.Id)] = append(x.traces[string(step.Trace.Id)], step)
+			}
+		}
+	}
+	return x
+}
+
 // Who was told of a message that no block has in time is told that it does not come.
 func whatDoesNotComeIsInvalidated(t *testing.T, s *streamWorld, never *record.PendingTrace) {
 	log := tellingLog{more: make(chan *record.PendingTrace)}

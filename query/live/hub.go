@@ -26,9 +26,11 @@ type hub struct {
 	mu     sync.Mutex
 	last   uint32 // the bundle up to which all have all
 	active int    // streams; without one, nothing is read
-	woken  chan struct{}
-	by     map[events.Key][]*conn
-	search uint64 // counts searches for streams
+	// ofForeseen are those of them that get what is foreseen.
+	ofForeseen int
+	woken      chan struct{}
+	by         map[events.Key][]*conn
+	search     uint64 // counts searches for streams
 	// awaited are the traces of which some got what no block has.
 	awaited map[events.Hash]*awaited
 	// settled are the traces that the newest bundles have touched, by the bundle.
@@ -404,10 +406,16 @@ func (h *hub) replace(c *conn, s *events.Subscription) {
 				delete(h.by, k)
 			}
 		})
+		if old.Min == events.PendingLevel {
+			h.ofForeseen--
+		}
 	}
 	c.current.Store(s)
 	if s == nil {
 		return
+	}
+	if s.Min == events.PendingLevel {
+		h.ofForeseen++
 	}
 	s.Keys(func(k events.Key) { h.by[k] = append(h.by[k], c) })
 }

@@ -259,35 +259,46 @@ func (h *hub) invalidate(gone invalid, at events.Position) {
 	}
 }
 
-// ahead are the traces of a bundle that go on as it is foreseen, with that.
+// ahead are the traces of a bundle that go on as it is foreseen, with that, where a stream
+// wants to know.
 func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*events.Trace]*events.Trace, error) {
-	found := map[*events.Trace]*events.Trace{}
-	if h.c.index.Pending == nil {
-		return found, nil
+	if h.c.index.Pending == nil || !h.foreseeing() {
+		return nil, nil
 	}
-	past := v.AsOf(b.MCSeqno)
+	open := map[events.Hash][]*events.Trace{}
+	var hashes []pending.Hash
 	for _, e := range b.Events {
-		if e.Kind != events.TransactionsKind || e.Of.Row.PendingEdges == 0 {
-			continue
+		if e.Kind == events.TransactionsKind && e.Of.Row.PendingEdges > 0 {
+			hashes = append(hashes, e.Of.Hash)
+			open[e.Of.Hash] = append(open[e.Of.Hash], e.Of)
 		}
-		traces := h.c.index.Pending.Sent([]pending.Hash{e.Of.Hash})
-		if len(traces) == 0 {
-			continue
+	}
+	traces := h.c.index.Pending.Sent(hashes)
+	if len(traces) == 0 {
+		return nil, nil
+	}
+	rows, err := h.c.index.Foreseen(ctx, v.AsOf(b.MCSeqno), traces)
+	if err != nil {
+		return nil, err
+	}
+	found := map[*events.Trace]*events.Trace{}
+	for _, row := range rows {
+		t := events.NewTrace(row, nil)
+		for tx := range t.Fresh {
+			t.Fresh[tx] = true
 		}
-		rows, err := h.c.index.Foreseen(ctx, past, traces)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			if t := events.NewTrace(row, nil); t.Hash == e.Of.Hash {
-				for tx := range t.Fresh {
-					t.Fresh[tx] = true
-				}
-				found[e.Of] = t
-			}
+		for _, of := range open[t.Hash] {
+			found[of] = t
 		}
 	}
 	return found, nil
+}
+
+// foreseeing reports whether a stream gets what is foreseen.
+func (h *hub) foreseeing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ofForeseen > 0
 }
 
 // foresee tells what messages will do until ctx ends, and what did not come.

@@ -241,9 +241,13 @@ func (f *facts) AccountData([]byte) []byte { return nil }
 func (r *Reader) Foreseen(ctx context.Context, v *head.View, traces []*pending.Trace) ([]render.TraceRow, error) {
 	in := *r
 	in.View = v
-	merged, _, err := in.Merge(ctx, traces)
-	if err != nil {
-		return nil, err
+	var merged []*cascade.Merged
+	for some := range slices.Chunk(traces, MaxPendingTraces) {
+		more, err := in.mergeAll(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		merged = append(merged, more...)
 	}
 	rows, err := in.PendingRows(ctx, merged, func(*action.Action) bool { return true })
 	for i := range rows {
@@ -252,4 +256,19 @@ func (r *Reader) Foreseen(ctx context.Context, v *head.View, traces []*pending.T
 		})
 	}
 	return rows, err
+}
+
+// mergeAll is Merge in parts, where it cuts the whole.
+func (r *Reader) mergeAll(ctx context.Context, traces []*pending.Trace) ([]*cascade.Merged, error) {
+	merged, cut, err := r.Merge(ctx, traces)
+	half := len(traces) / 2
+	if err != nil || !cut || half == 0 {
+		return merged, err
+	}
+	first, err := r.mergeAll(ctx, traces[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := r.mergeAll(ctx, traces[half:])
+	return append(first, second...), err
 }
