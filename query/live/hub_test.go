@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"tonscribe/decode/trace"
 	"tonscribe/query/live/events"
+	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
@@ -138,6 +141,9 @@ func TestWhoFellBehindIsToldOfAPartThatDoesNotComeWhenItHasTheRest(t *testing.T)
 		wantEvents(t, "the receiver", c, "transactions pending 0")
 		l.hub.replace(c, nil)
 	}
+	if !l.hub.foreseeing() {
+		t.Error("what is foreseen is not wanted by who was told of it and is behind")
+	}
 	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
 	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 3), false), nil)
 	wantEvents(t, "who is behind", behind)
@@ -196,6 +202,33 @@ func TestWhatWasForeseenBeforeItsAccountTookAnotherMessageIsNotTold(t *testing.T
 	wantEvents(t, "who was told that another message was taken", c)
 	foretell(t, l, another(first.All[0].Lt))
 	wantEvents(t, "who may get the next message", c, "transactions pending 1")
+}
+
+// What a message will do is read only where a stream wants it: the others would wait for it.
+func TestWhatNobodyWantsIsNotForeseen(t *testing.T) {
+	for finality, wanted := range map[string]bool{"finalized": false, "confirmed": false, "pending": true} {
+		l := newComponent(t, nil) // reading fails
+		l.hub.active = 1
+		c := subscribed(t, l, ofAccount(1, finality))
+		ctx, stop := context.WithCancel(t.Context())
+		coming, ended := make(chan *pending.Trace), make(chan struct{})
+		go func() {
+			defer close(ended)
+			l.hub.foresee(ctx, coming)
+		}()
+		for range 2 { // when the second one is taken, the first one was looked at
+			coming <- &pending.Trace{Sent: time.Now()}
+		}
+		stop()
+		<-ended
+		if read := testutil.ToFloat64(l.metrics.failures) > 0; read != wanted {
+			t.Errorf("for who wants what is %s it is read: %v, want %v", finality, read, wanted)
+		}
+		l.hub.end(c)
+		if l.hub.foreseeing() {
+			t.Errorf("it is wanted by a stream of what is %s that has ended", finality)
+		}
+	}
 }
 
 // A block may have several messages of an account, and a message may be foreseen on a state

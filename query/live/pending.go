@@ -294,11 +294,12 @@ func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*e
 	return found, nil
 }
 
-// foreseeing reports whether a stream gets what is foreseen.
+// foreseeing reports whether a stream gets what is foreseen, or was told of something that is
+// not final, and may be behind.
 func (h *hub) foreseeing() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.ofForeseen > 0
+	return h.ofForeseen > 0 || len(h.awaited) > 0
 }
 
 // foresee tells what messages will do until ctx ends, and what did not come.
@@ -310,7 +311,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 		case <-ctx.Done():
 			return
 		case t := <-coming:
-			if _, idle := h.idle(); !idle && h.mayCome(t) {
+			if h.foreseeing() && h.mayCome(t) {
 				limited, cancel := context.WithTimeout(ctx, readLimit)
 				if err := h.tell(limited, t, nil); err != nil && ctx.Err() == nil {
 					h.c.failed(err)
