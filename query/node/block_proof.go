@@ -49,30 +49,35 @@ func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*S
 	return p, err
 }
 
-// shardLinks leads from a masterchain block to a shard block. Each proof is
-// checked: the first shows the shard in the masterchain block, each further one
-// shows the next block as a parent of the one before.
-func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (*ton.BlockIDExt, []ton.ShardBlockLink, error) {
-	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, 0, func(got ton.ShardBlockProof) error { return checkShardLinks(got, id) })
+// shardLinks leads from a masterchain block to a shard block. That one is known before
+// anything is read of it: what a server makes up may have any number of shards. Then
+// each proof is checked: the first shows the shard in the masterchain block, each further
+// one shows the next block as a parent of the one before.
+func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (master *ton.BlockIDExt, links []ton.ShardBlockLink, err error) {
+	var unknown error
+	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, 0, func(got ton.ShardBlockProof) error {
+		if got.MasterchainID == nil {
+			return errors.New("getShardBlockProof: it names no masterchain block")
+		}
+		if master, unknown = n.Master(ctx, got.MasterchainID.SeqNo); unknown != nil {
+			return nil //nolint:nilerr // no fault of who names the block
+		}
+		if !master.Equals(got.MasterchainID) {
+			return fmt.Errorf("getShardBlockProof: masterchain block %d is not the proven one", master.SeqNo)
+		}
+		return checkShardLinks(master, got.Links, id)
+	})
+	if err == nil {
+		err = unknown
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	master, err := n.Master(ctx, got.MasterchainID.SeqNo)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !master.Equals(got.MasterchainID) {
-		return nil, nil, fmt.Errorf("getShardBlockProof: masterchain block %d is not the proven one: %w", master.SeqNo, lite.ErrRefused)
 	}
 	return master, got.Links, nil
 }
 
-func checkShardLinks(got ton.ShardBlockProof, id *ton.BlockIDExt) error {
-	at := got.MasterchainID
-	if at == nil {
-		return errors.New("getShardBlockProof: it names no masterchain block")
-	}
-	for i, link := range got.Links {
+func checkShardLinks(at *ton.BlockIDExt, links []ton.ShardBlockLink, id *ton.BlockIDExt) error {
+	for i, link := range links {
 		if err := checkShardLink(at, link); err != nil {
 			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
 		}

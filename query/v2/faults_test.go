@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/costtest"
 	"tonscribe/test/support/litetest"
 	own "tonscribe/ton/address"
 )
@@ -192,6 +194,79 @@ func TestNoBlockOfAProofIsAnInventedOne(t *testing.T) {
 	if links := at(s.get("getShardBlockProof", query), "mc_proof").([]any); len(links) != 2 {
 		t.Errorf("%d links, want the two", len(links))
 	}
+}
+
+// A proof of a shard block that begins at a masterchain block which nobody signed: it
+// names the shards of the right one, or so many that they have no end.
+func TestAShardBlockIsNotProvenByAnInventedMasterchainBlock(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 6)
+	bundle := d.Bundles[3]
+	for name, shards := range map[string]*cell.Cell{"the right ones": nil, "endless ones": endlessShards()} {
+		first, second := litetest.NewFaulty(d.Handle), litetest.NewFaulty(d.Handle)
+		s := newService(t, poolOn(t, d, litetest.Listen(t, first.Handle), litetest.Listen(t, second.Handle)))
+		root := invented(t, bundle.Master.Root, shards)
+		proof, err := cell.CreateMerkleProof(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told atomic.Bool // the one who is asked first lies
+		for _, server := range []*litetest.Faulty{first, second} {
+			server.BreakFor(func(query any) bool {
+				_, ok := query.(ton.GetShardBlockProof)
+				return ok && told.CompareAndSwap(false, true)
+			}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+				answer := honest(ctx, r).(ton.ShardBlockProof)
+				master := *answer.MasterchainID
+				master.RootHash = root.Hash()
+				answer.MasterchainID, answer.Links = &master, []ton.ShardBlockLink{{ID: answer.Links[0].ID, Proof: proof.ToBOC()}}
+				return answer
+			})
+		}
+		got := s.get("getShardBlockProof", blockQuery(bundle.Shards[0].ID))
+		if hash := at(got, "mc_id.root_hash"); !told.Load() || hash != text64(bundle.Master.ID.RootHash) {
+			t.Errorf("%s: proven from %v", name, hash)
+		}
+	}
+}
+
+// endlessShards are 2^40 shards of the basechain in 40 cells.
+func endlessShards() *cell.Cell {
+	fees := cell.BeginCell().MustStoreUInt(0, 5+5).EndCell()
+	tree := cell.BeginCell().MustStoreUInt(0, 1).MustStoreUInt(0xa, 4).MustStoreSlice(make([]byte, 110), 873).MustStoreRef(fees).EndCell() // shard_descr_new
+	for range 40 {
+		tree = cell.BeginCell().MustStoreUInt(1, 1).MustStoreRef(tree).MustStoreRef(tree).EndCell()
+	}
+	return costtest.SharedDictionary(32, 0, cell.BeginCell().MustStoreRef(tree))
+}
+
+// invented is a masterchain block of another network, with other shards unless they are
+// nil.
+func invented(t *testing.T, master, shards *cell.Cell) *cell.Cell {
+	t.Helper()
+	extra := master.MustPeekRef(3)
+	if custom := extra.MustPeekRef(3); shards != nil {
+		extra = withRef(t, extra, 3, withRef(t, custom, 0, shards))
+	}
+	return cell.BeginCell().MustStoreUInt(0x11ef55aa, 32).MustStoreInt(-4, 32).
+		MustStoreRef(master.MustPeekRef(0)).MustStoreRef(master.MustPeekRef(1)).MustStoreRef(master.MustPeekRef(2)).MustStoreRef(extra).EndCell()
+}
+
+// withRef is a cell with another reference.
+func withRef(t *testing.T, c *cell.Cell, i int, other *cell.Cell) *cell.Cell {
+	t.Helper()
+	bits, data, err := c.MustBeginParse().RestBits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cell.BeginCell().MustStoreSlice(data, bits)
+	for j := range int(c.RefsNum()) {
+		if j == i {
+			b.MustStoreRef(other)
+		} else {
+			b.MustStoreRef(c.MustPeekRef(j))
+		}
+	}
+	return b.EndCell()
 }
 
 // A proof of a block that shows nothing of it.
