@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
@@ -48,6 +49,9 @@ func (n *Node) transactionsIn(ctx context.Context, id *ton.BlockIDExt) ([]Listed
 	return listTransactions(root)
 }
 
+// listTransactions reads the transactions of a block, which need not be one of the chain:
+// its dictionaries can share nodes, so that few cells are any number of transactions. Each
+// must come behind the one before.
 func listTransactions(root *cell.Cell) ([]Listed, error) {
 	r := parse(root)
 	for range 3 { // info, value_flow, state_update
@@ -82,11 +86,13 @@ func listTransactions(root *cell.Cell) ([]Listed, error) {
 			t := parse(c)
 			t.Skip(4)
 			l := Listed{t.Hash(), t.Uint(64), c}
+			if n := len(list); n > 0 && list[n-1].compare(l.Account, l.LT) >= 0 {
+				return false, fmt.Errorf("transaction %d of account %x is not in its place", l.LT, l.Account)
+			}
 			list = append(list, l)
 			return true, t.Err()
 		})
 	})
-	slices.SortFunc(list, func(a, b Listed) int { return a.compare(b.Account, b.LT) })
 	return list, err
 }
 
