@@ -80,7 +80,7 @@ func (l Lookup) request() ton.LookupBlock {
 
 // fits checks the header that a look-up gave against what was asked.
 func (l Lookup) fits(id *ton.BlockIDExt, header *tlb.BlockHeader) error {
-	if id.Workchain != l.Workchain || !shardsMeet(uint64(id.Shard), uint64(l.Shard)) {
+	if id.Workchain != l.Workchain || !ShardsMeet(uint64(id.Shard), uint64(l.Shard)) {
 		return fmt.Errorf("lookupBlock: asked for shard (%d,%016x), got %s", l.Workchain, uint64(l.Shard), shortID(id))
 	}
 	switch {
@@ -127,9 +127,9 @@ func (p *Pool) isFirst(ctx context.Context, l Lookup, header *tlb.BlockHeader) e
 	return fmt.Errorf("lookupBlock: asked for lt %d or time %d, got the block after %s", l.LT, l.UTime, shortID(parents[0]))
 }
 
-// shardsMeet reports whether two shards have accounts in common. Shards carry
+// ShardsMeet reports whether two shards have accounts in common. Shards carry
 // their tag bit.
-func shardsMeet(a, b uint64) bool {
+func ShardsMeet(a, b uint64) bool {
 	x, y := a&-a, b&-b
 	mask := ^(max(x, y)<<1 - 1)
 	return a&mask == b&mask

@@ -57,16 +57,28 @@ func (n *Node) FindBlock(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, e
 }
 
 // lookup looks a block up. A shard block is proven to be in the chain, unless no
-// server can do that: its newest blocks are in no masterchain block yet.
+// server can do that because it is in no masterchain block yet.
 func (n *Node) lookup(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
 	id, header, err := n.servers.Lookup(ctx, l)
 	if err != nil || isMaster(id) {
 		return id, header, err
 	}
-	_, _, err = n.shardLinks(ctx, id)
 	var denied ton.LSError
-	if errors.As(err, &denied) {
-		err = nil
+	if _, _, err = n.shardLinks(ctx, id, 0); !errors.As(err, &denied) {
+		return id, header, err
+	}
+	head, err := n.servers.Head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tips, err := n.servers.AllShards(ctx, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	if slices.ContainsFunc(tips, func(tip *ton.BlockIDExt) bool {
+		return tip.Workchain == id.Workchain && lite.ShardsMeet(uint64(tip.Shard), uint64(id.Shard)) && tip.SeqNo >= id.SeqNo
+	}) {
+		_, _, err = n.shardLinks(ctx, id, head.SeqNo)
 	}
 	return id, header, err
 }

@@ -38,7 +38,7 @@ func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*S
 		return nil, err
 	}
 	if !isMaster(id) {
-		if p.Master, p.Links, err = n.shardLinks(ctx, id); err != nil {
+		if p.Master, p.Links, err = n.shardLinks(ctx, id, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -52,10 +52,11 @@ func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*S
 // shardLinks leads from a masterchain block to a shard block. That one is known before
 // anything is read of it: what a server makes up may have any number of shards. Then
 // each proof is checked: the first shows the shard in the masterchain block, each further
-// one shows the next block as a parent of the one before.
-func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (master *ton.BlockIDExt, links []ton.ShardBlockLink, err error) {
+// one shows the next block as a parent of the one before. Servers that have the
+// masterchain block after are asked; 0 is any.
+func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt, after uint32) (master *ton.BlockIDExt, links []ton.ShardBlockLink, err error) {
 	var unknown error
-	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, 0, func(got ton.ShardBlockProof) error {
+	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, after, func(got ton.ShardBlockProof) error {
 		if got.MasterchainID == nil {
 			return errors.New("getShardBlockProof: it names no masterchain block")
 		}

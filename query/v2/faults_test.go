@@ -229,6 +229,35 @@ func TestAShardBlockIsNotProvenByAnInventedMasterchainBlock(t *testing.T) {
 	}
 }
 
+// A shard block that nobody has but the one who was asked for it, although the
+// masterchain has another in its place.
+func TestAShardBlockThatTheMasterchainDoesNotHaveIsNotFound(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 6)
+	server := litetest.NewFaulty(d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
+	right := d.Bundles[3].Shards[0]
+	root := invented(t, right.Root, nil)
+	proof, err := cell.CreateMerkleProof(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *right.ID
+	other.RootHash = root.Hash()
+	server.BreakFor(func(query any) bool {
+		_, ok := query.(ton.LookupBlock)
+		return ok
+	}, func(context.Context, litetest.Request, litetest.Handler) any {
+		return ton.BlockHeader{ID: &other, HeaderProof: proof.ToBOC()}
+	})
+	if r := s.send("GET", Prefix+"/lookupBlock?"+blockQuery(right.ID), ""); r.status != 500 || !strings.HasPrefix(fmt.Sprint(r.body["error"]), "LITE_SERVER_NOTREADY") {
+		t.Errorf("%d %.300s, want that it is not there", r.status, r.text)
+	}
+	server.Break(nil)
+	if got := at(s.get("lookupBlock", blockQuery(right.ID)), "root_hash"); got != text64(right.ID.RootHash) {
+		t.Errorf("found is %v, want %x", got, right.ID.RootHash)
+	}
+}
+
 // endlessShards are 2^40 shards of the basechain in 40 cells.
 func endlessShards() *cell.Cell {
 	fees := cell.BeginCell().MustStoreUInt(0, 5+5).EndCell()
@@ -239,16 +268,16 @@ func endlessShards() *cell.Cell {
 	return costtest.SharedDictionary(32, 0, cell.BeginCell().MustStoreRef(tree))
 }
 
-// invented is a masterchain block of another network, with other shards unless they are
-// nil.
-func invented(t *testing.T, master, shards *cell.Cell) *cell.Cell {
+// invented is a block as one of another network, with other shards of a masterchain
+// block unless they are nil.
+func invented(t *testing.T, block, shards *cell.Cell) *cell.Cell {
 	t.Helper()
-	extra := master.MustPeekRef(3)
-	if custom := extra.MustPeekRef(3); shards != nil {
-		extra = withRef(t, extra, 3, withRef(t, custom, 0, shards))
+	extra := block.MustPeekRef(3)
+	if shards != nil {
+		extra = withRef(t, extra, 3, withRef(t, extra.MustPeekRef(3), 0, shards))
 	}
 	return cell.BeginCell().MustStoreUInt(0x11ef55aa, 32).MustStoreInt(-4, 32).
-		MustStoreRef(master.MustPeekRef(0)).MustStoreRef(master.MustPeekRef(1)).MustStoreRef(master.MustPeekRef(2)).MustStoreRef(extra).EndCell()
+		MustStoreRef(block.MustPeekRef(0)).MustStoreRef(block.MustPeekRef(1)).MustStoreRef(block.MustPeekRef(2)).MustStoreRef(extra).EndCell()
 }
 
 // withRef is a cell with another reference.
