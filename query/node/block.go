@@ -57,14 +57,15 @@ func (n *Node) FindBlock(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, e
 }
 
 // lookup looks a block up. A shard block is proven to be in the chain, unless no
-// server can do that because it is in no masterchain block yet.
+// server can do that because it is in no masterchain block yet, or in one after the head.
 func (n *Node) lookup(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
 	id, header, err := n.servers.Lookup(ctx, l)
 	if err != nil || isMaster(id) {
 		return id, header, err
 	}
 	var denied ton.LSError
-	if _, _, err = n.shardLinks(ctx, id, 0); !errors.As(err, &denied) {
+	var ahead *Error // the masterchain block is not known here yet
+	if _, _, err = n.shardLinks(ctx, id, 0); !errors.As(err, &denied) && !errors.As(err, &ahead) {
 		return id, header, err
 	}
 	head, err := n.servers.Head(ctx)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -255,6 +256,46 @@ func TestAShardBlockThatTheMasterchainDoesNotHaveIsNotFound(t *testing.T) {
 	server.Break(nil)
 	if got := at(s.get("lookupBlock", blockQuery(right.ID)), "root_hash"); got != text64(right.ID.RootHash) {
 		t.Errorf("found is %v, want %x", got, right.ID.RootHash)
+	}
+}
+
+// A shard block that is in a masterchain block which only the lite server has yet.
+func TestAShardBlockIsFoundBeforeTheMasterchainBlockThatCommitsItIsKnown(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 6)
+	server := litetest.NewFaulty(d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
+	before, head := d.Bundles[5].Shards[0], d.Master(6).ID
+	var header tlb.BlockHeader
+	if err := tlb.Parse(&header, before.Root.MustPeekRef(0)); err != nil {
+		t.Fatal(err)
+	}
+	header.SeqNo++
+	info, err := tlb.ToCell(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := withRef(t, before.Root, 0, info)
+	proof, err := cell.CreateMerkleProof(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, master := *before.ID, *head
+	next.SeqNo, next.RootHash = header.SeqNo, root.Hash()
+	master.SeqNo++
+	server.BreakFor(func(query any) bool {
+		switch query.(type) {
+		case ton.LookupBlock, ton.GetShardBlockProof:
+			return true
+		}
+		return false
+	}, func(_ context.Context, r litetest.Request, _ litetest.Handler) any {
+		if _, ok := r.Query.(ton.GetShardBlockProof); ok {
+			return ton.ShardBlockProof{MasterchainID: &master, Links: []ton.ShardBlockLink{{ID: &next, Proof: proof.ToBOC()}}}
+		}
+		return ton.BlockHeader{ID: &next, HeaderProof: proof.ToBOC()}
+	})
+	if got := at(s.get("lookupBlock", blockQuery(&next)), "root_hash"); got != text64(next.RootHash) {
+		t.Errorf("found is %v, want %x", got, next.RootHash)
 	}
 }
 
