@@ -127,6 +127,20 @@ func (p *Pool) isFirst(ctx context.Context, l Lookup, header *tlb.BlockHeader) e
 	return fmt.Errorf("lookupBlock: asked for lt %d or time %d, got the block after %s", l.LT, l.UTime, shortID(parents[0]))
 }
 
+// notBeyond checks that a masterchain block which was looked up by lt or time is not
+// after the head, to be waited for, where the head is later already.
+func (p *Pool) notBeyond(ctx context.Context, l Lookup, id *ton.BlockIDExt) error {
+	head, err := p.Head(ctx)
+	if err != nil || id.SeqNo <= head.SeqNo {
+		return err
+	}
+	header, err := p.Header(ctx, head)
+	if err == nil && (l.LT != 0 && header.EndLt >= l.LT || l.UTime != 0 && header.GenUtime > l.UTime) {
+		err = fmt.Errorf("lookupBlock: asked for lt %d or time %d, got %s, the chain is there since %s", l.LT, l.UTime, shortID(id), shortID(head))
+	}
+	return err
+}
+
 // ShardsMeet reports whether two shards have accounts in common. Shards carry
 // their tag bit.
 func ShardsMeet(a, b uint64) bool {
@@ -155,6 +169,9 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 			return err
 		}
 		if prove && isMaster(id) {
+			if err := p.notBeyond(ctx, l, id); err != nil {
+				return err
+			}
 			if err := p.ProveBlock(ctx, id); err != nil {
 				return err
 			}

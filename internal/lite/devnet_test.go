@@ -225,6 +225,48 @@ func TestABlockThatIsLookedUpByLTOrTimeIsTheFirstOne(t *testing.T) {
 	}
 }
 
+// A server gives a block that it has made up, and that nobody can prove before the chain
+// comes to its seqno, for an lt or a time that the chain has passed.
+func TestABlockBeyondTheHeadIsNotWaitedForWhereTheChainIsLaterAlready(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 12)
+	want := d.Master(5)
+	var header tlb.BlockHeader
+	if err := tlb.Parse(&header, want.Root.MustPeekRef(0)); err != nil {
+		t.Fatal(err)
+	}
+	header.SeqNo = 1 << 30
+	info, err := tlb.ToCell(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := cell.BeginCell().MustStoreSlice(want.Root.MustBeginParse().MustLoadSlice(64), 64).MustStoreRef(info).
+		MustStoreRef(want.Root.MustPeekRef(1)).MustStoreRef(want.Root.MustPeekRef(2)).MustStoreRef(want.Root.MustPeekRef(3)).EndCell()
+	proof, err := cell.CreateMerkleProof(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := *want.ID
+	id.SeqNo, id.RootHash = header.SeqNo, root.Hash()
+	for _, l := range []Lookup{{LT: want.EndLT}, {UTime: want.GenUtime}} {
+		l.Workchain, l.Shard = -1, masterShard
+		liar := litetest.NewFaulty(d.Handle)
+		p := onDevnet(t, d, litetest.Listen(t, liar.Handle), litetest.Listen(t, d.Handle))
+		if _, err := p.WaitHead(t.Context(), 12); err != nil {
+			t.Fatal(err)
+		}
+		goesFirst(t, p, 12)
+		liar.BreakFor(func(query any) bool {
+			_, ok := query.(ton.LookupBlock)
+			return ok
+		}, func(context.Context, litetest.Request, litetest.Handler) any {
+			return ton.BlockHeader{ID: &id, HeaderProof: proof.ToBOC()}
+		})
+		if got, _, err := p.Lookup(t.Context(), l); err != nil || !got.Equals(want.ID) || liar.Count() == 0 {
+			t.Errorf("%+v: %v, %v, want %s", l, got, err, shortID(want.ID))
+		}
+	}
+}
+
 // A server whose proof shows some parameters only, and references in place of others.
 func TestNoParameterOfTheConfigurationIsLeftOut(t *testing.T) {
 	d := litetest.NewDevnet(t, 1, 12)

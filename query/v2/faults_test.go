@@ -204,7 +204,11 @@ func TestAShardBlockIsNotProvenByAnInventedMasterchainBlock(t *testing.T) {
 	bundle := d.Bundles[3]
 	for name, shards := range map[string]*cell.Cell{"the right ones": nil, "endless ones": endlessShards()} {
 		first, second := litetest.NewFaulty(d.Handle), litetest.NewFaulty(d.Handle)
+		first.Break(honestly)
+		second.Break(honestly)
 		s := newService(t, poolOn(t, d, litetest.Listen(t, first.Handle), litetest.Listen(t, second.Handle)))
+		<-first.Hit() // both can be asked
+		<-second.Hit()
 		root := invented(t, bundle.Master.Root, shards)
 		proof, err := cell.CreateMerkleProof(root)
 		if err != nil {
@@ -297,6 +301,11 @@ func TestAShardBlockIsFoundBeforeTheMasterchainBlockThatCommitsItIsKnown(t *test
 	if got := at(s.get("lookupBlock", blockQuery(&next)), "root_hash"); got != text64(next.RootHash) {
 		t.Errorf("found is %v, want %x", got, next.RootHash)
 	}
+}
+
+// honestly is no fault but for being told of.
+func honestly(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+	return honest(ctx, r)
 }
 
 // endlessShards are 2^40 shards of the basechain in 40 cells.
