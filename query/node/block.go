@@ -72,16 +72,37 @@ func (n *Node) lookup(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, *tlb
 	if err != nil {
 		return nil, nil, err
 	}
-	tips, err := n.servers.AllShards(ctx, head)
-	if err != nil {
-		return nil, nil, err
-	}
-	if slices.ContainsFunc(tips, func(tip *ton.BlockIDExt) bool {
-		return tip.Workchain == id.Workchain && lite.ShardsMeet(uint64(tip.Shard), uint64(id.Shard)) && tip.SeqNo >= id.SeqNo
-	}) {
+	there, err := n.passed(ctx, head, l, id)
+	if err == nil && there {
 		_, _, err = n.shardLinks(ctx, id, head.SeqNo)
 	}
 	return id, header, err
+}
+
+// passed reports whether the shard of a block that was looked up has come to the block's
+// seqno, or to what it was looked up by, with a masterchain block.
+func (n *Node) passed(ctx context.Context, head *ton.BlockIDExt, l lite.Lookup, id *ton.BlockIDExt) (bool, error) {
+	tips, err := n.servers.AllShards(ctx, head)
+	if err != nil {
+		return false, err
+	}
+	later := false
+	for _, tip := range tips {
+		switch shard := uint64(tip.Shard); {
+		case tip.Workchain != id.Workchain || !lite.ShardsMeet(shard, uint64(id.Shard)) || !lite.ShardsMeet(shard, uint64(l.Shard)):
+			continue
+		case tip.SeqNo >= id.SeqNo:
+			return true, nil
+		case l.LT == 0 && l.UTime == 0, tip.SeqNo == 0: // a zerostate has no header
+			return false, nil
+		}
+		header, err := n.servers.Header(ctx, tip)
+		if err != nil || l.LT != 0 && header.EndLt < l.LT || l.LT == 0 && header.GenUtime <= l.UTime { // of a second there may be several
+			return false, err
+		}
+		later = true
+	}
+	return later, nil
 }
 
 // Shards returns the newest block of every shard as a masterchain block has them.

@@ -241,25 +241,31 @@ func TestAShardBlockThatTheMasterchainDoesNotHaveIsNotFound(t *testing.T) {
 	server := litetest.NewFaulty(d.Handle)
 	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
 	right := d.Bundles[3].Shards[0]
-	root := invented(t, right.Root, nil)
-	proof, err := cell.CreateMerkleProof(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := *right.ID
-	other.RootHash = root.Hash()
-	server.BreakFor(func(query any) bool {
-		_, ok := query.(ton.LookupBlock)
-		return ok
-	}, func(context.Context, litetest.Request, litetest.Handler) any {
-		return ton.BlockHeader{ID: &other, HeaderProof: proof.ToBOC()}
-	})
-	if r := s.send("GET", Prefix+"/lookupBlock?"+blockQuery(right.ID), ""); r.status != 500 || !strings.HasPrefix(fmt.Sprint(r.body["error"]), "LITE_SERVER_NOTREADY") {
-		t.Errorf("%d %.300s, want that it is not there", r.status, r.text)
-	}
-	server.Break(nil)
-	if got := at(s.get("lookupBlock", blockQuery(right.ID)), "root_hash"); got != text64(right.ID.RootHash) {
-		t.Errorf("found is %v, want %x", got, right.ID.RootHash)
+	shard := fmt.Sprintf("workchain=0&shard=%d", right.ID.Shard)
+	for query, root := range map[string]*cell.Cell{
+		blockQuery(right.ID):                                 invented(t, right.Root, nil),
+		fmt.Sprintf("%s&lt=%d", shard, right.EndLT):          numbered(t, right.Root, 1000),
+		fmt.Sprintf("%s&unixtime=%d", shard, right.GenUtime): numbered(t, right.Root, 1000),
+	} {
+		proof, err := cell.CreateMerkleProof(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := *right.ID
+		other.SeqNo, other.RootHash = seqnoOf(t, root), root.Hash()
+		server.BreakFor(func(query any) bool {
+			_, ok := query.(ton.LookupBlock)
+			return ok
+		}, func(context.Context, litetest.Request, litetest.Handler) any {
+			return ton.BlockHeader{ID: &other, HeaderProof: proof.ToBOC()}
+		})
+		if r := s.send("GET", Prefix+"/lookupBlock?"+query, ""); r.status != 500 || !strings.HasPrefix(fmt.Sprint(r.body["error"]), "LITE_SERVER_NOTREADY") {
+			t.Errorf("%s: %d %.300s, want that it is not there", query, r.status, r.text)
+		}
+		server.Break(nil)
+		if got := at(s.get("lookupBlock", query), "root_hash"); got != text64(right.ID.RootHash) {
+			t.Errorf("%s: found is %v, want %x", query, got, right.ID.RootHash)
+		}
 	}
 }
 
@@ -269,22 +275,13 @@ func TestAShardBlockIsFoundBeforeTheMasterchainBlockThatCommitsItIsKnown(t *test
 	server := litetest.NewFaulty(d.Handle)
 	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
 	before, head := d.Bundles[5].Shards[0], d.Master(6).ID
-	var header tlb.BlockHeader
-	if err := tlb.Parse(&header, before.Root.MustPeekRef(0)); err != nil {
-		t.Fatal(err)
-	}
-	header.SeqNo++
-	info, err := tlb.ToCell(header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := withRef(t, before.Root, 0, info)
+	root := numbered(t, before.Root, before.ID.SeqNo+1)
 	proof, err := cell.CreateMerkleProof(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next, master := *before.ID, *head
-	next.SeqNo, next.RootHash = header.SeqNo, root.Hash()
+	next.SeqNo, next.RootHash = before.ID.SeqNo+1, root.Hash()
 	master.SeqNo++
 	server.BreakFor(func(query any) bool {
 		switch query.(type) {
@@ -328,6 +325,32 @@ func invented(t *testing.T, block, shards *cell.Cell) *cell.Cell {
 	}
 	return cell.BeginCell().MustStoreUInt(0x11ef55aa, 32).MustStoreInt(-4, 32).
 		MustStoreRef(block.MustPeekRef(0)).MustStoreRef(block.MustPeekRef(1)).MustStoreRef(block.MustPeekRef(2)).MustStoreRef(extra).EndCell()
+}
+
+func headerOf(t *testing.T, block *cell.Cell) (header tlb.BlockHeader) {
+	t.Helper()
+	if err := tlb.Parse(&header, block.MustPeekRef(0)); err != nil {
+		t.Fatal(err)
+	}
+	return header
+}
+
+func seqnoOf(t *testing.T, block *cell.Cell) uint32 {
+	t.Helper()
+	header := headerOf(t, block)
+	return header.SeqNo
+}
+
+// numbered is a block with another seqno.
+func numbered(t *testing.T, block *cell.Cell, seqno uint32) *cell.Cell {
+	t.Helper()
+	header := headerOf(t, block)
+	header.SeqNo = seqno
+	info, err := tlb.ToCell(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return withRef(t, block, 0, info)
 }
 
 // withRef is a cell with another reference.
