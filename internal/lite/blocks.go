@@ -36,7 +36,7 @@ func (p *Pool) BlockData(ctx context.Context, id *ton.BlockIDExt, after uint32) 
 }
 
 // Block gives a block with a complete id: its bytes and its root cell, file hash
-// and root hash checked.
+// and root hash checked, and that it is where the id says.
 func (p *Pool) Block(ctx context.Context, id *ton.BlockIDExt) ([]byte, *cell.Cell, error) {
 	data, from, err := p.BlockData(ctx, id, masterSeqno(id))
 	if err != nil {
@@ -44,14 +44,20 @@ func (p *Pool) Block(ctx context.Context, id *ton.BlockIDExt) ([]byte, *cell.Cel
 	}
 	var root *cell.Cell
 	err = guarded(func() (err error) {
-		root, err = cell.FromBOC(data)
-		return err
+		if root, err = cell.FromBOC(data); err != nil {
+			return err
+		}
+		if !bytes.Equal(root.Hash(), id.RootHash) {
+			return fmt.Errorf("its root hash is %X: no such block exists", root.Hash())
+		}
+		block, err := parseBlock(root)
+		if err != nil {
+			return err
+		}
+		return standsAt(&block.BlockInfo, id)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("block %s from %s: %w", Format(id), from, err)
-	}
-	if !bytes.Equal(root.Hash(), id.RootHash) {
-		return nil, nil, fmt.Errorf("block %s from %s: its root hash is %X: no such block exists", Format(id), from, root.Hash())
 	}
 	return data, root, nil
 }

@@ -147,11 +147,16 @@ func destination(id *ton.BlockIDExt, proof *cell.Cell) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
-	workchain, shard := tlb.ConvertShardIdentToShard(block.BlockInfo.Shard)
-	if block.BlockInfo.SeqNo != id.SeqNo || workchain != id.Workchain || int64(shard) != id.Shard {
-		return step{}, fmt.Errorf("the block with the hashes of %s is (%d,%016x,%d)", shortID(id), workchain, shard, block.BlockInfo.SeqNo)
+	return step{id: id, utime: block.BlockInfo.GenUtime}, standsAt(&block.BlockInfo, id)
+}
+
+// standsAt checks that a block is where its id says.
+func standsAt(header *tlb.BlockHeader, id *ton.BlockIDExt) error {
+	workchain, shard := tlb.ConvertShardIdentToShard(header.Shard)
+	if header.SeqNo != id.SeqNo || workchain != id.Workchain || int64(shard) != id.Shard {
+		return fmt.Errorf("the block with the hashes of %s is (%d,%016x,%d)", shortID(id), workchain, shard, header.SeqNo)
 	}
-	return step{id: id, utime: block.BlockInfo.GenUtime}, nil
+	return nil
 }
 
 // CheckBackward checks a step of a proof from a masterchain block back to an earlier

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -369,6 +370,31 @@ func withRef(t *testing.T, c *cell.Cell, i int, other *cell.Cell) *cell.Cell {
 		}
 	}
 	return b.EndCell()
+}
+
+// A server knows blocks by their hashes alone.
+func TestABlockIsNotWhereItsHashesArePut(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 6)
+	server := litetest.NewFaulty(d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
+	right := d.Bundles[3].Shards[0]
+	server.BreakFor(func(query any) bool {
+		_, ok := query.(ton.GetBlockData)
+		return ok
+	}, func(ctx context.Context, _ litetest.Request, honest litetest.Handler) any {
+		return honest(ctx, litetest.Request{Query: ton.GetBlockData{ID: right.ID}})
+	})
+	workchain, shard, seqno := *right.ID, *right.ID, *right.ID
+	workchain.Workchain, shard.Shard, seqno.SeqNo = 5, -1<<63, seqno.SeqNo+1
+	for _, c := range []struct {
+		id     *ton.BlockIDExt
+		status int
+	}{{right.ID, 200}, {&workchain, 500}, {&shard, 500}, {&seqno, 500}} {
+		query := url.Values{"root_hash": {text64(right.ID.RootHash)}, "file_hash": {text64(right.ID.FileHash)}}
+		if r := s.send("GET", Prefix+"/getBlockTransactions?"+blockQuery(c.id)+"&"+query.Encode(), ""); r.status != c.status {
+			t.Errorf("%s: %d %.300s, want %d", blockQuery(c.id), r.status, r.text, c.status)
+		}
+	}
 }
 
 // A proof of a block that shows nothing of it.
