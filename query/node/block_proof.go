@@ -52,13 +52,16 @@ func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*S
 // shardLinks leads from a masterchain block to a shard block. That one is known before
 // anything is read of it: what a server makes up may have any number of shards. Then
 // each proof is checked: the first shows the shard in the masterchain block, each further
-// one shows the next block as a parent of the one before. Servers that have the
-// masterchain block after are asked; 0 is any.
-func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt, after uint32) (master *ton.BlockIDExt, links []ton.ShardBlockLink, err error) {
+// one shows the next block as a parent of the one before. The masterchain block is that
+// with the seqno last or an earlier one, any for 0.
+func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt, last uint32) (master *ton.BlockIDExt, links []ton.ShardBlockLink, err error) {
 	var unknown error
-	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, after, func(got ton.ShardBlockProof) error {
-		if got.MasterchainID == nil {
+	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, last, func(got ton.ShardBlockProof) error {
+		switch {
+		case got.MasterchainID == nil:
 			return errors.New("getShardBlockProof: it names no masterchain block")
+		case last > 0 && got.MasterchainID.SeqNo > last:
+			return fmt.Errorf("getShardBlockProof: it names masterchain block %d, the shard block is there at %d", got.MasterchainID.SeqNo, last)
 		}
 		if master, unknown = n.Master(ctx, got.MasterchainID.SeqNo); unknown != nil {
 			return nil //nolint:nilerr // no fault of who names the block

@@ -199,37 +199,42 @@ func TestNoBlockOfAProofIsAnInventedOne(t *testing.T) {
 }
 
 // A proof of a shard block that begins at a masterchain block which nobody signed: it
-// names the shards of the right one, or so many that they have no end.
+// names the shards of the right one, or so many that they have no end, or nobody knows it
+// because it is after the head.
 func TestAShardBlockIsNotProvenByAnInventedMasterchainBlock(t *testing.T) {
 	d := litetest.NewDevnet(t, 3, 6)
 	bundle := d.Bundles[3]
-	for name, shards := range map[string]*cell.Cell{"the right ones": nil, "endless ones": endlessShards()} {
+	for name, c := range map[string]struct {
+		shards *cell.Cell
+		seqno  uint32
+		lies   int32
+	}{"the right shards": {nil, 4, 1}, "endless shards": {endlessShards(), 4, 1}, "after the head": {nil, 1 << 30, 2}} {
 		first, second := litetest.NewFaulty(d.Handle), litetest.NewFaulty(d.Handle)
 		first.Break(honestly)
 		second.Break(honestly)
 		s := newService(t, poolOn(t, d, litetest.Listen(t, first.Handle), litetest.Listen(t, second.Handle)))
 		<-first.Hit() // both can be asked
 		<-second.Hit()
-		root := invented(t, bundle.Master.Root, shards)
+		root := invented(t, bundle.Master.Root, c.shards)
 		proof, err := cell.CreateMerkleProof(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told atomic.Bool // the one who is asked first lies
+		var told atomic.Int32 // whoever is asked first lies
 		for _, server := range []*litetest.Faulty{first, second} {
 			server.BreakFor(func(query any) bool {
 				_, ok := query.(ton.GetShardBlockProof)
-				return ok && told.CompareAndSwap(false, true)
+				return ok && told.Add(1) <= c.lies
 			}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
 				answer := honest(ctx, r).(ton.ShardBlockProof)
 				master := *answer.MasterchainID
-				master.RootHash = root.Hash()
+				master.SeqNo, master.RootHash = c.seqno, root.Hash()
 				answer.MasterchainID, answer.Links = &master, []ton.ShardBlockLink{{ID: answer.Links[0].ID, Proof: proof.ToBOC()}}
 				return answer
 			})
 		}
 		got := s.get("getShardBlockProof", blockQuery(bundle.Shards[0].ID))
-		if hash := at(got, "mc_id.root_hash"); !told.Load() || hash != text64(bundle.Master.ID.RootHash) {
+		if hash := at(got, "mc_id.root_hash"); told.Load() <= c.lies || hash != text64(bundle.Master.ID.RootHash) {
 			t.Errorf("%s: proven from %v", name, hash)
 		}
 	}
