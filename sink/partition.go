@@ -34,7 +34,7 @@ type outcome struct {
 func (c *Component) drain(ctx context.Context, l *kafka.PartitionReader) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
 	c.metrics.gaps.WithLabelValues(labels(l)...) // from the beginning on: alarms are for what a counter rises by
-	r := &reader{Component: c, partition: l, tally: tally{l.Counted()}, placed: l.Bundle() > 0 || c.dependencies.Repeat != nil, outcome: make(chan outcome, 1)}
+	r := &reader{Component: c, partition: l, tally: tally{l.Counted()}, placed: c.dependencies.Repeat != nil, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {
 		f, err := c.configuration.feedOf(l.Topic)
 		if err != nil {
@@ -171,8 +171,9 @@ func (r *reader) take(ctx context.Context, item kafka.Item) error {
 	return nil
 }
 
-// place compares the first record of a reader whose group has committed nothing, or has
-// lost it, with the tables: what the log has no more between them never comes.
+// place compares the first record of a reader with the tables. Where they are behind what
+// the group has committed, as those of a backup are, the group is moved back to them. Where
+// it has committed nothing, or has lost it, what the log has no more between never comes.
 func (r *reader) place(ctx context.Context, first *record.Record) error {
 	l := r.partition
 	var have uint32
@@ -180,7 +181,14 @@ func (r *reader) place(ctx context.Context, first *record.Record) error {
 	if err != nil {
 		return fmt.Errorf("%s/%d: look for the newest bundle: %w", l.Topic, l.Partition, err)
 	}
-	if have > 0 && first.PrevMcSeqno > have {
+	switch {
+	case first.PrevMcSeqno <= have, have == 0 && first.Index > 0: // the latter of the first bundle of all
+	case l.Bundle() > 0:
+		if err := l.Rewind(ctx, have); err != nil {
+			return err
+		}
+		return kafka.ErrMoved
+	case have > 0:
 		r.metrics.gaps.WithLabelValues(labels(l)...).Inc()
 		r.dependencies.Report.Log.Error().Str("topic", l.Topic).Int("partition", l.Partition).Uint32("after", have).Uint32("before", first.McSeqno).
 			Msg("the log does not have these bundles any more, and the tables never got them: `tonscribe repair` brings them back from the source")

@@ -272,6 +272,48 @@ func TestBundlesThatNeitherTheTablesNorTheLogHaveAreTold(t *testing.T) {
 	}
 }
 
+// A server that was restored from a backup is behind what the group has committed.
+func TestTablesThatAreBehindTheGroupGetFromTheLogWhatTheyLack(t *testing.T) {
+	all := bundles(5, 9)
+	for name, test := range map[string]struct {
+		backup, lost int // the tables have the bundles before backup, the log those from lost on
+		gaps         float64
+	}{
+		"of a server that is older":         {2, 0, 0},
+		"that are empty":                    {0, 0, 0},
+		"older than the log's first bundle": {1, 2, 1},
+	} {
+		backup, tables := newStream(t, 1), newTables(t)
+		backup.publish(all[:test.backup]...)
+		_, stop := backup.start(tables, nil)
+		backup.await()
+		stop()
+		s := newStream(t, 1)
+		s.publish(all[test.lost:4]...)
+		_, stop = s.start(newTables(t), nil)
+		s.await()
+		stop()
+		s.publish(all[4])
+		sink, _ := s.start(tables, nil)
+		s.await()
+		var got, want []uint32
+		if err := tables.Conn().QueryRow(t.Context(), "SELECT arraySort(groupUniqArray(mc_seqno)) FROM transactions").Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range all {
+			if i < test.backup || i >= test.lost {
+				want = append(want, b.Seqno)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("tables %s have bundles %v instead of %v", name, got, want)
+		}
+		if got := testutil.ToFloat64(sink.metrics.gaps.WithLabelValues(schema.Transactions.Name, "0")); got != test.gaps {
+			t.Errorf("tables %s: %v gaps instead of %v", name, got, test.gaps)
+		}
+	}
+}
+
 func TestRestartInsideABundleGoesOnCountingItsRows(t *testing.T) {
 	s, tables := newStream(t, 1), newTables(t)
 	b := bundles(1, 4)[0]

@@ -215,9 +215,9 @@ func (l *PartitionReader) Published(bundle uint32) uint32 {
 }
 
 // Rewind moves the group's commit back to the bundle after the one given, for a
-// stage whose store has not come further; where the log has that one no more, to
-// its oldest one. The handler, which has taken nothing yet, then ends with
-// ErrMoved, and runs again from there.
+// stage whose store, or tables, have not come further; where the log has that one
+// no more, to its oldest one. The handler, which has committed nothing yet, then
+// ends with ErrMoved, and runs again from there.
 func (l *PartitionReader) Rewind(ctx context.Context, bundle uint32) error {
 	oldest, first, err := l.client.oldest(ctx, l.place())
 	if err != nil {
@@ -228,9 +228,9 @@ func (l *PartitionReader) Rewind(ctx context.Context, bundle uint32) error {
 	if oldest == nil || at.judge(oldest) == ahead {
 		at = nil
 	}
-	l.client.report.Log.Warn().Stringer("partition", l.place()).Str("group", l.member.group).Uint32("store", bundle).
+	l.client.report.Log.Warn().Stringer("partition", l.place()).Str("group", l.member.group).Uint32("have", bundle).
 		Uint32("committed", l.Bundle()).Uint32("oldest", oldest.GetMcSeqno()).
-		Msg("the store is behind the group: reading the log again from there")
+		Msg("what was made of the log is behind the group: reading it again from there")
 	return l.commit(ctx, first, commitment{Position: at})
 }
 
