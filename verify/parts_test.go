@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -139,5 +140,12 @@ func TestFirstFieldIsNamedWithBothValues(t *testing.T) {
 		if got := strings.TrimSpace(path + " " + have + " " + want); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%q instead of %q", got, c.want)
 		}
+	}
+}
+
+func TestAFolderWithoutTemporaryFilesIsToldWithWhatNamesAnotherOne(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	if _, err := newSpill(1, 1); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("the error is %v", err)
 	}
 }

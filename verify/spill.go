@@ -41,7 +41,7 @@ const (
 func newSpill(size int, entries uint64) (*spill, error) {
 	file, err := os.CreateTemp("", "tonscribe-verify-")
 	if err != nil {
-		return nil, fmt.Errorf("temporary file: %w", err)
+		return nil, temporary(err)
 	}
 	// Unlinked at once, it is gone with the process whatever happens.
 	if err := os.Remove(file.Name()); err != nil {
@@ -50,6 +50,11 @@ func newSpill(size int, entries uint64) (*spill, error) {
 	}
 	n := min(bits.Len64(entries/partEntries), maxPartBits)
 	return &spill{file: file, size: size, shift: 64 - n, parts: make([]spillPart, 1<<n)}, nil
+}
+
+// temporary says of which file an error is, and what can be done.
+func temporary(err error) error {
+	return fmt.Errorf("temporary file (the variable TMPDIR names a folder with room for it): %w", err)
 }
 
 func (s *spill) close() {
@@ -78,7 +83,7 @@ func (s *spill) add(entry ...uint64) error {
 		_, err = s.file.WriteAt(raw, offset)
 	}
 	if err != nil {
-		return fmt.Errorf("temporary file: %w", err)
+		return temporary(err)
 	}
 	p.chunks, p.buffer = append(p.chunks, offset), p.buffer[:0]
 	return nil
