@@ -66,6 +66,9 @@ func TestIngestIsReadyWhenItHasWhatTheSourceHas(t *testing.T) {
 		"behind":               {ingest.Status{Passed: 89, SourceLast: 100}, false},
 		"the source is away":   {ingest.Status{Passed: 100, SourceLast: 100, Waiting: "no lite server answers"}, false},
 		"a range that is read": {ingest.Status{Passed: 50, To: 50, SourceLast: 100}, true},
+		"the source is close":  {ingest.Status{Passed: 100, SourceLast: 90}, true},
+		"the source is behind": {ingest.Status{Passed: 100, SourceLast: 89}, false},
+		"a range of old":       {ingest.Status{Passed: 100, To: 50, SourceLast: 50}, true},
 	} {
 		if err := hasRead(c.status, nearHead); (err == nil) != c.ready {
 			t.Errorf("%s: %v", name, err)

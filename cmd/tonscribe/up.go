@@ -208,11 +208,14 @@ func behind(want ingest.Status, visible, slack uint32) error {
 	return nil
 }
 
-// hasRead is nil when at most slack masterchain blocks of the source are not in the log.
+// hasRead is nil when at most slack masterchain blocks of the source are not in the log. A
+// source that ends before the log is behind the one that was read, or has another chain.
 func hasRead(s ingest.Status, slack uint32) error {
 	switch {
 	case s.Waiting != "":
 		return errors.New(s.Waiting)
+	case s.To == 0 && s.Passed > s.SourceLast+slack:
+		return fmt.Errorf("the source ends with masterchain block %d, and %d comes next: it is behind, or has another chain", s.SourceLast, s.Passed+1)
 	case s.Lag() > slack:
 		return fmt.Errorf("%d masterchain blocks are still to be read from the source", s.Lag())
 	}

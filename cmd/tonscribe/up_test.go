@@ -21,6 +21,7 @@ func TestWhatIsNotVisibleYetIsTold(t *testing.T) {
 		{"a range that is read", ingest.Status{From: 1, To: 9, Published: 4, Passed: 4, SourceLast: 20}, 4, 0, "5 masterchain blocks are still"},
 		{"a range that was skipped up to here", ingest.Status{From: 1, To: 9, Passed: 4, SourceLast: 20, Gaps: 4}, 0, 0, "5 masterchain blocks are still"},
 		{"a block that is waited for", ingest.Status{From: 1, Published: 4, Passed: 4, SourceLast: 4, Waiting: "block 5 is missing"}, 4, 0, "block 5 is missing"},
+		{"a source that ends before the log", ingest.Status{From: 5, Published: 4, Passed: 4, SourceLast: 3}, 4, 0, "the source ends with masterchain block 3, and 5 comes next"},
 		{"a chain that goes on", ingest.Status{From: 1, Published: 13, Passed: 13, SourceLast: 20}, 4, 10, ""},
 		{"a chain that has gone on", ingest.Status{From: 1, Published: 9, Passed: 9, SourceLast: 20}, 9, 10, "11 masterchain blocks are still"},
 	} {
