@@ -24,14 +24,22 @@ type Health struct {
 	mu       sync.Mutex
 	checks   map[string]Check
 	panicked map[string]bool // components whose check did; the log tells of each once
+	asked    map[string]bool // components whose check has not ended
 	rounds   singleflight.Group
 }
 
 // Check is nil when its component is ready, and says what it waits for otherwise.
 type Check func(ctx context.Context) error
 
-// checkTimeout bounds one round of checks.
-const checkTimeout = 2 * time.Second
+const (
+	// checkTimeout bounds one round of checks.
+	checkTimeout = 2 * time.Second
+	// checkGrace is how much longer a check may take to say what it did not get in time.
+	checkGrace = 500 * time.Millisecond
+)
+
+// errHangs is said of a check that takes no notice of its time.
+var errHangs = fmt.Errorf("what its check asks does not answer within %s", checkTimeout)
 
 // Add registers the check of a component.
 func (h *Health) Add(component string, check Check) {
@@ -50,26 +58,51 @@ func (h *Health) Waiting(ctx context.Context) map[string]string {
 	return found.(map[string]string)
 }
 
-// round runs all checks at once: one that hangs takes no other's time.
+// round runs all checks at once: one that hangs takes no other's time. It is not waited for
+// much longer than it may take, and asked again when it has ended.
 func (h *Health) round(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	h.mu.Lock()
-	checks := maps.Clone(h.checks)
-	h.mu.Unlock()
-	var mu sync.Mutex // of waiting
-	waiting := map[string]string{}
+	found := map[string]error{}
 	var running sync.WaitGroup
+	h.mu.Lock()
+	if h.asked == nil {
+		h.asked = map[string]bool{}
+	}
+	checks := maps.Clone(h.checks)
 	for name, check := range checks {
+		if h.asked[name] {
+			continue
+		}
+		h.asked[name] = true
 		running.Go(func() {
-			if err := h.try(ctx, name, check); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				waiting[name] = err.Error()
-			}
+			err := h.try(ctx, name, check)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			delete(h.asked, name)
+			found[name] = err
 		})
 	}
-	running.Wait()
+	h.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(checkTimeout + checkGrace):
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	waiting := map[string]string{}
+	for name := range checks {
+		if err, ok := found[name]; !ok {
+			waiting[name] = errHangs.Error()
+		} else if err != nil {
+			waiting[name] = err.Error()
+		}
+	}
 	return waiting
 }
 

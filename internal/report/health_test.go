@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,6 +115,34 @@ func TestACheckThatHangsIsTheOnlyOneThatIsNamed(t *testing.T) {
 		}
 		if waiting := health.Waiting(t.Context()); len(waiting) != 1 || waiting["hangs"] == "" {
 			t.Errorf("waits for %v, want for what hangs alone", waiting)
+		}
+	})
+}
+
+func TestACheckThatTakesNoNoticeOfItsTimeIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		health, answer := &Health{}, make(chan error)
+		var asked atomic.Int32
+		health.Add("hangs", func(context.Context) error {
+			asked.Add(1)
+			return <-answer
+		})
+		health.Add("ready", func(context.Context) error { return nil })
+		for range 3 {
+			began := time.Now()
+			waiting := health.Waiting(t.Context())
+			if len(waiting) != 1 || !strings.Contains(waiting["hangs"], "does not answer") || time.Since(began) >= 3*time.Second {
+				t.Errorf("after %s it waits for %v, want for what hangs alone", time.Since(began), waiting)
+			}
+		}
+		if n := asked.Load(); n != 1 {
+			t.Errorf("the check was asked %d times at once", n)
+		}
+		answer <- nil
+		synctest.Wait()
+		go func() { answer <- nil }()
+		if waiting := health.Waiting(t.Context()); len(waiting) > 0 {
+			t.Errorf("waits for %v, want nothing", waiting)
 		}
 	})
 }

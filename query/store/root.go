@@ -154,11 +154,20 @@ func (s *Store) Ready(ctx context.Context) error {
 			return errFar
 		}
 	}
-	_, _, err := s.filler.Watermark(ctx)
-	if err != nil && ctx.Err() != nil {
+	answer := make(chan error, 1)
+	go func() { // whether a server that is silent answers at all is asked after ctx
+		_, _, err := s.filler.Watermark(ctx)
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		if err != nil && ctx.Err() != nil {
+			return errSilent
+		}
+		return err
+	case <-ctx.Done():
 		return errSilent
 	}
-	return err
 }
 
 // MaxOffset is the largest offset of a page.
