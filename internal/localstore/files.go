@@ -1,17 +1,31 @@
 package localstore
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
 
 // files are those of a store. Pebble learns of a log that could not be written when
 // it closes it, and ends the process then by a panic that nobody can catch: whoever
-// writes to one tells before that, and does not return.
+// writes to one tells before that, and does not return. A table that could not be
+// written it makes again at once: whoever writes to one pauses before that.
 type files struct {
 	vfs.FS
 	failed func(format string, args ...any)
+	pause  func()
 }
 
-// logCategory is what Pebble calls the writing of its log.
+// beforeAnother is how long it takes until a table is tried again.
+const beforeAnother = time.Second
+
+func pause() { time.Sleep(beforeAnother) }
+
+// logCategory is what Pebble calls the writing of its log, tableCategories that of tables.
 const logCategory = "pebble-wal"
+
+var tableCategories = []vfs.DiskWriteCategory{"pebble-memtable-flush", "pebble-compaction"}
 
 func (f files) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	file, err := f.FS.Create(name, category)
@@ -26,11 +40,37 @@ func (f files) ReuseForWrite(before, name string, category vfs.DiskWriteCategory
 func (f files) Unwrap() vfs.FS { return f.FS }
 
 func (f files) watched(file vfs.File, err error, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err != nil || category != logCategory {
+	switch {
+	case category == logCategory && err == nil:
+		return logFile{file, f.failed}, nil
+	case !slices.Contains(tableCategories, category):
 		return file, err
+	case err != nil:
+		f.pause()
+		return nil, err
 	}
-	return logFile{file, f.failed}, nil
+	return tableFile{file, f.pause}, nil
 }
+
+// tableFile is a file of a table.
+type tableFile struct {
+	vfs.File
+	pause func()
+}
+
+func (t tableFile) told(err error) error {
+	if err != nil {
+		t.pause()
+	}
+	return err
+}
+
+func (t tableFile) Write(p []byte) (int, error) {
+	n, err := t.File.Write(p)
+	return n, t.told(err)
+}
+
+func (t tableFile) Sync() error { return t.told(t.File.Sync()) }
 
 // logFile is a file of the log.
 type logFile struct {

@@ -67,7 +67,7 @@ func (s Store) Open(o *pebble.Options) (*DB, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	o.FS = files{o.FS, o.Logger.Fatalf}
+	o.FS = files{o.FS, o.Logger.Fatalf, pause}
 	o.EventListener = &pebble.EventListener{
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			err := s.damaged(info.Details)
