@@ -67,7 +67,7 @@ func npmPack(ctx context.Context, dir string) (string, error) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("npm pack %s@%s: %w: %s", libraryPackage, LibraryVersion, err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("npm pack %s@%s: %w: %s", libraryPackage, LibraryVersion, cmp.Or(ctx.Err(), err), strings.TrimSpace(stderr.String()))
 	}
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(archives) != 1 {

@@ -4,10 +4,14 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMachinesThatCannotRunTheEngineAreToldWhatToDo(t *testing.T) {
@@ -82,6 +86,28 @@ func TestFetchInstallsNothingButThePinnedPackage(t *testing.T) {
 				t.Error("a library was installed")
 			}
 		})
+	}
+}
+
+func TestAFetchThatIsStoppedSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	begun := filepath.Join(dir, "begun")
+	if err := os.WriteFile(filepath.Join(dir, "npm"), fmt.Appendf(nil, "#!/bin/sh\n: > %s\nexec sleep 1000\n", begun), 0o755); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := npmPack(ctx, dir)
+		ended <- err
+	}()
+	for _, err := os.Stat(begun); err != nil; _, err = os.Stat(begun) {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a fetch that was stopped: %v", err)
 	}
 }
 
