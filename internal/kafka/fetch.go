@@ -122,7 +122,7 @@ func (f *fetcher) checkRange(conn *kafka.Conn) error {
 		return err
 	case f.offset < first:
 		return finalError{fmt.Errorf("%s: the log begins at offset %d, but offset %d is next: %d records were deleted "+
-			"before they were read; longer retention keeps them", f.tp, first, f.offset, first-f.offset)}
+			"before they were read; stop the members of the consumer group and set it to the beginning of the topic to go on there, and let retention be longer", f.tp, first, f.offset, first-f.offset)}
 	case f.offset > end:
 		return finalError{fmt.Errorf("%s: the log ends at offset %d, but offset %d is next: it lost its end or was made anew; "+
 			"delete the consumer group to start from its beginning", f.tp, end, f.offset)}
