@@ -176,6 +176,9 @@ func (r *reader) take(ctx context.Context, item kafka.Item) error {
 // it has committed nothing, or has lost it, what the log has no more between never comes.
 func (r *reader) place(ctx context.Context, first *record.Record) error {
 	l := r.partition
+	if err := r.dependencies.ClickHouse.Wait(ctx); err != nil {
+		return err
+	}
 	var have uint32
 	err := r.dependencies.ClickHouse.Conn().QueryRow(ctx, "SELECT max(mc_seqno) FROM progress WHERE topic = $1 AND partition = $2", l.Topic, l.Partition).Scan(&have)
 	if err != nil {

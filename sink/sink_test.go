@@ -3,18 +3,27 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/rs/zerolog"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
@@ -311,6 +320,105 @@ func TestTablesThatAreBehindTheGroupGetFromTheLogWhatTheyLack(t *testing.T) {
 		if got := testutil.ToFloat64(sink.metrics.gaps.WithLabelValues(schema.Transactions.Name, "0")); got != test.gaps {
 			t.Errorf("tables %s: %v gaps instead of %v", name, got, test.gaps)
 		}
+	}
+}
+
+// away is a way to ClickHouse that can be closed. It tells what is said on it.
+type away struct {
+	net.Listener
+	mu    sync.Mutex
+	text  strings.Builder
+	conns []net.Conn
+}
+
+func newWay(t *testing.T, to string) *away {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &away{Listener: l}
+	t.Cleanup(w.close)
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				from.Close()
+				continue
+			}
+			w.mu.Lock()
+			w.conns = append(w.conns, from, server)
+			w.mu.Unlock()
+			go func() { _, _ = io.Copy(server, from) }()
+			go func() { _, _ = io.Copy(from, server) }()
+		}
+	}()
+	return w
+}
+
+func (w *away) close() {
+	w.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		c.Close()
+	}
+}
+
+func (w *away) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *away) said(what string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Contains(w.text.String(), what)
+}
+
+func TestAReaderThatBeginsWhileClickHouseIsAwayWaitsForIt(t *testing.T) {
+	s := newStream(t, 1)
+	to, err := driver.ParseDSN(enginetest.Tables(t).DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := newWay(t, to.Addr[0])
+	r := report.Silent()
+	r.Log = zerolog.New(way)
+	configuration := clickhouse.DefaultConfiguration()
+	configuration.DSN = fmt.Sprintf("clickhouse://%s:%s@%s/%s", to.Auth.Username, to.Auth.Password, way.Addr(), to.Auth.Database)
+	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s.dependencies.Report = r
+	log, err := kafka.New(s.configuration, s.dependencies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	sink, err := New(DefaultConfiguration(), Dependencies{Report: r, Kafka: log, ClickHouse: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	way.close()
+	s.publish(bundles(1, 9)...)
+	for !way.said("clickhouse failed") && !way.said("partition failed") {
+		time.Sleep(time.Millisecond)
+	}
+	if err := sink.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if way.said("partition failed") {
+		t.Error("a partition failed because ClickHouse is away")
 	}
 }
 
