@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -15,6 +16,7 @@ import (
 	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
+	"tonscribe/query/rows"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -231,6 +233,26 @@ func TestWhatNobodyWantsIsNotForeseen(t *testing.T) {
 	}
 }
 
+// Messages that wait are read together: one by one, each would wait for those before it, and
+// those would be left out that there is no room for meanwhile.
+func TestMessagesThatWaitAreReadTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newComponent(t, nil) // reading fails
+		subscribed(t, l, ofAccount(1, "pending"))
+		coming := make(chan *pending.Trace, 5*rows.MaxPendingTraces)
+		for range cap(coming) {
+			coming <- &pending.Trace{Sent: time.Now()}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go l.hub.foresee(ctx, coming)
+		synctest.Wait()
+		if readings := testutil.ToFloat64(l.metrics.failures); readings != 5 || len(coming) != 0 {
+			t.Errorf("%v readings of %d messages that wait, and %d are left, want 5", readings, cap(coming), len(coming))
+		}
+	})
+}
+
 // A block may have several messages of an account, and a message may be foreseen on a state
 // that the index does not have yet.
 func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {
@@ -313,6 +335,7 @@ func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	l.hub.publish(t.Context(), bundleOf(8, told(1, 1, 1), false), nil)
 	wantEvents(t, "a stream that has all up to 7", c, "transactions finalized 8-0")
 	next := told(0, 0, 1)
+	next.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
 	next.All[0].PrevTransLt = next.All[0].Lt
 	foretell(t, l, next)
 	wantEvents(t, "a stream that has all up to 8", c, "transactions pending 8")

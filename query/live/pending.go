@@ -13,6 +13,7 @@ import (
 	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
+	"tonscribe/query/rows"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
 )
@@ -277,12 +278,12 @@ func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*e
 	if len(traces) == 0 {
 		return nil, nil
 	}
-	rows, err := h.c.index.Foreseen(ctx, v.AsOf(b.MCSeqno), traces)
+	foreseen, err := h.c.index.Foreseen(ctx, v.AsOf(b.MCSeqno), traces)
 	if err != nil {
 		return nil, err
 	}
 	found := map[*events.Trace]*events.Trace{}
-	for _, row := range rows {
+	for _, row := range foreseen {
 		t := events.NewTrace(row, nil)
 		for tx := range t.Fresh {
 			t.Fresh[tx] = true
@@ -311,12 +312,8 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 		case <-ctx.Done():
 			return
 		case t := <-coming:
-			if h.foreseeing() && h.mayCome(t) {
-				limited, cancel := context.WithTimeout(ctx, readLimit)
-				if err := h.tell(limited, t, nil); err != nil && ctx.Err() == nil {
-					h.c.failed(err)
-				}
-				cancel()
+			if err := h.tell(ctx, h.together(t, coming), nil); err != nil && ctx.Err() == nil {
+				h.c.failed(err)
 			}
 		case now := <-tick.C:
 			h.expire(now)
@@ -330,9 +327,38 @@ func (h *hub) mayCome(t *pending.Trace) bool {
 	return time.Since(t.Sent) < h.c.configuration.PendingDeadline+time.Second // times are whole seconds
 }
 
-// tell tells what one message will do, unless a block has it by now: all streams, or one.
-func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
+// together are the messages that wait, the first one included, as far as streams are told of
+// them: read one by one, they would wait for each other.
+func (h *hub) together(first *pending.Trace, coming <-chan *pending.Trace) (some []*pending.Trace) {
+	wanted := h.foreseeing()
+	for t, n := first, 1; ; n++ {
+		if wanted && h.mayCome(t) {
+			some = append(some, t)
+		}
+		if n == rows.MaxPendingTraces {
+			return some
+		}
+		select {
+		case t = <-coming:
+		default:
+			return some
+		}
+	}
+}
+
+// tell tells what messages will do, unless a block has them by now: all streams, or one. It
+// reads before its turn, so that nobody waits for that.
+func (h *hub) tell(ctx context.Context, some []*pending.Trace, only *conn) error {
+	if len(some) == 0 {
+		return nil
+	}
 	v, err := h.c.index.Store.View()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	found, err := h.c.index.Foreseen(ctx, v, some)
 	if err != nil {
 		return err
 	}
@@ -342,17 +368,9 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 		return context.Cause(ctx)
 	}
 	h.mu.Lock()
-	_, settled := h.settled[t.ID]
 	at := events.EndOf(h.last)
 	h.mu.Unlock()
-	if settled {
-		return nil // it is told with the bundles
-	}
-	rows, err := h.c.index.Foreseen(ctx, v, []*pending.Trace{t})
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
+	for _, row := range found {
 		h.hand(ctx, h.matchesOfForeseen(row, at, only))
 	}
 	return nil
@@ -364,27 +382,32 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 	if h.c.index.Pending == nil || s.Min != events.PendingLevel {
 		return nil
 	}
-	for _, t := range h.c.index.Pending.Held() {
-		if !h.mayCome(t) || !s.MayWant(t) || h.told(c, t.ID) {
-			continue
-		}
+	wanted := slices.DeleteFunc(h.c.index.Pending.Held(), func(t *pending.Trace) bool { return !s.MayWant(t) })
+	for some := range slices.Chunk(wanted, max(1, h.c.configuration.Queue/2/eventsOfTrace)) {
 		if err := c.awaitRoom(ctx); err != nil {
 			return err
 		}
-		if err := h.c.reading(ctx, func(ctx context.Context) error { return h.tell(ctx, t, c) }); err != nil {
+		some = slices.DeleteFunc(some, func(t *pending.Trace) bool { return !h.mayCome(t) || h.told(c, t.ID) })
+		if err := h.c.reading(ctx, func(ctx context.Context) error { return h.tell(ctx, some, c) }); err != nil {
 			return h.c.unread(ctx, err)
 		}
 	}
 	return nil
 }
 
+// eventsOfTrace is how many events of what is foreseen of one a stream gets.
+const eventsOfTrace = 3
+
 func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *conn) (list []match) {
 	foreseen := events.Foreseen(row, at)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	_, settled := h.settled[foreseen[1].Of.Hash]
 	switch root := foreseen[1].Of.Root(); {
+	case settled: // it is told with the bundles: some may have a part of it as final
+		return nil
 	case root == nil:
-	case !row.Foreseen[root]: // it is told with the bundles: some may have a part of it as final
+	case !row.Foreseen[root]: // likewise, before a stream was there
 		return nil
 	case h.overtaken(root): // nobody would be told that it does not come
 		return nil
