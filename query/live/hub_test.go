@@ -253,6 +253,20 @@ func TestMessagesThatWaitAreReadTogether(t *testing.T) {
 	})
 }
 
+// A message that waits to be told to all may have been told to who asks for what is new.
+func TestWhatAMessageWillDoIsToldOnceToWhoAskedForItBeforeTheOthers(t *testing.T) {
+	l := newComponent(t, nil)
+	asked, other := subscribed(t, l, ofAccount(1, "pending")), subscribed(t, l, ofAccount(1, "pending"))
+	of := told(0, 0, 1)
+	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(of.Row, events.EndOf(0), asked))
+	foretell(t, l, of)
+	wantEvents(t, "who asked", asked, "transactions pending 0")
+	wantEvents(t, "another one", other, "transactions pending 0")
+	foretell(t, l, told(0, 0, 1))
+	wantEvents(t, "who asked, of what was sent again", asked, "transactions pending 0")
+	wantEvents(t, "another one, of what was sent again", other, "transactions pending 0")
+}
+
 // A block may have several messages of an account, and a message may be foreseen on a state
 // that the index does not have yet.
 func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {

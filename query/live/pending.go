@@ -415,6 +415,11 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *c
 	interested := []*conn{only}
 	if only == nil {
 		interested = h.interested(foreseen[1])
+	}
+	if a := h.awaited[foreseen[1].Of.Hash]; a != nil && a.guess == foreseen[1].Of.Root() {
+		interested = slices.DeleteFunc(interested, func(c *conn) bool { return c.unsettled[foreseen[1].Of.Hash] }) // it was told
+	}
+	if only == nil {
 		h.anew(foreseen[1].Of)
 	}
 	for _, e := range foreseen {
