@@ -267,6 +267,35 @@ func TestWhatAMessageWillDoIsToldOnceToWhoAskedForItBeforeTheOthers(t *testing.T
 	wantEvents(t, "another one, of what was sent again", other, "transactions pending 0")
 }
 
+// A message that is sent again may have another outcome by then.
+func TestWhoIsBehindIsToldAnewOfAMessageThatWasSentAgain(t *testing.T) {
+	l := newComponent(t, nil)
+	behind := subscribed(t, l, ofAccount(1, "pending"))
+	s, of := behind.subscription(), told(0, 0, 1)
+	foretell(t, l, of)
+	wantEvents(t, "who is behind then", behind, "transactions pending 0")
+	l.hub.replace(behind, nil)
+	foretell(t, l, of)
+	if !l.hub.told(behind, of.Hash) {
+		t.Error("who is behind is told again of what it was told")
+	}
+	again := told(0, 0, 1)
+	again.Root().Aborted = true
+	foretell(t, l, again)
+	if l.hub.told(behind, again.Hash) {
+		t.Error("who is behind is not told of another outcome")
+	}
+	if _, joined := l.hub.join(t.Context(), behind, s, events.EndOf(0)); !joined {
+		t.Fatal("it is still behind")
+	}
+	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(again.Row, events.EndOf(0), behind))
+	wantEvents(t, "who was behind", behind, "transactions pending 0")
+	came := told(1, 1, 1)
+	came.Root().Aborted = true
+	l.hub.publish(t.Context(), bundleOf(1, came, false), nil)
+	wantEvents(t, "who was told of the outcome", behind, "transactions finalized 1-0")
+}
+
 // A block may have several messages of an account, and a message may be foreseen on a state
 // that the index does not have yet.
 func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {

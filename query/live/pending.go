@@ -26,11 +26,18 @@ type awaited struct {
 	guess    *record.Transaction
 }
 
-// anew takes what is foreseen of a message in place of what was, when it was sent again.
+// anew takes what is foreseen of a message in place of what was, when it was sent again. Who
+// is behind is told of it then.
 func (h *hub) anew(t *events.Trace) {
 	a, root := h.awaited[t.Hash], t.Root()
-	if a != nil && !a.begun && root != nil && t.Row.Foreseen[root] {
-		a.guess, a.deadline = root, time.Now().Add(h.c.configuration.PendingDeadline)
+	if a == nil || a.begun || root == nil || !t.Row.Foreseen[root] || a.guess == root {
+		return
+	}
+	a.guess, a.deadline = root, time.Now().Add(h.c.configuration.PendingDeadline)
+	for c := range a.by {
+		if c.subscription() == nil {
+			c.unsettled[t.Hash] = false
+		}
 	}
 }
 
