@@ -26,11 +26,17 @@ import (
 // newComponent is one without an index: subscriptions that begin now can be made.
 func newComponent(t testing.TB, change func(*Configuration)) *Component {
 	t.Helper()
+	return newComponentAt(t, "127.0.0.1:1", change)
+}
+
+// newComponentAt is one whose database is at an address.
+func newComponentAt(t testing.TB, at string, change func(*Configuration)) *Component {
+	t.Helper()
 	c := DefaultConfiguration()
 	if change != nil {
 		change(&c)
 	}
-	client := clienttest.ClickHouse(t, "clickhouse://nobody@127.0.0.1:1/nothing")
+	client := clienttest.ClickHouse(t, "clickhouse://nobody@"+at+"/nothing")
 	s, err := store.New(store.DefaultConfiguration(), client.Options(), nil, report.Silent())
 	if err != nil {
 		t.Fatal(err)

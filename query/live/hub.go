@@ -39,6 +39,12 @@ type hub struct {
 	// turn, in these bundles.
 	taken map[string]taken
 
+	// unforeseen is when what is foreseen of a bundle could not be read. It is of who gives out
+	// bundles.
+	unforeseen time.Time
+	// preceded is the newest bundle that those have who want nothing that is foreseen.
+	preceded uint32
+
 	// passed is the newest bundle of which all have what they want waiting. It is changed
 	// under mu.
 	passed atomic.Uint32
@@ -170,15 +176,33 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	if err != nil {
 		return err
 	}
-	ahead, err := h.ahead(ctx, v, b)
-	if err != nil {
-		return err
-	}
-	if h.publish(ctx, b, ahead) {
+	if h.publish(ctx, b, h.ahead(ctx, v, b)) {
 		h.c.metrics.took.Observe(time.Since(began).Seconds())
 		h.c.metrics.bundles.Inc()
 	}
 	return nil
+}
+
+// precede gives a bundle that was read to those who want nothing that is foreseen, before that
+// is read for the others, and it is published. Those who are still told what becomes of what
+// they were told get it with the others.
+func (h *hub) precede(ctx context.Context, b *events.Bundle) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	h.mu.Lock()
+	if b.MCSeqno <= h.last {
+		h.mu.Unlock()
+		return
+	}
+	matches := h.matches(b, nil, func(to *conn, s *events.Subscription) bool {
+		return s.Min != events.PendingLevel && len(to.unsettled) == 0
+	})
+	for _, m := range matches {
+		m.to.after = events.EndOf(b.MCSeqno)
+	}
+	h.preceded = b.MCSeqno
+	h.mu.Unlock()
+	h.hand(ctx, matches)
 }
 
 // publish gives a bundle that was read to those who want something of it. It is false for
@@ -193,7 +217,8 @@ func (h *hub) publish(ctx context.Context, b *events.Bundle, ahead map[*events.T
 		return false
 	}
 	gone := h.settle(b)
-	matches := h.matches(b, ahead, gone)
+	matches := h.matches(b, ahead, func(*conn, *events.Subscription) bool { return true })
+	h.finish(b, ahead, gone)
 	h.last = b.MCSeqno
 	h.mu.Unlock()
 	h.invalidate(gone, events.EndOf(before))
@@ -239,10 +264,9 @@ func (h *hub) fallBehind(m match) {
 	c.catchUp(func(ctx context.Context) error { return h.follow(ctx, c, m.s, unsettled, from) })
 }
 
-// matches finds who wants what of a bundle. Of traces that go on as it is foreseen, those
-// who want to know that get the whole, unless they got a part of it as final. Those whose
-// part of a trace does not come are gone.
-func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, gone invalid) (list []match) {
+// matches finds who of some wants what of a bundle. Of traces that go on as it is foreseen,
+// those who want to know that get the whole, unless they got a part of it as final.
+func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, some func(*conn, *events.Subscription) bool) (list []match) {
 	var of *events.Trace
 	var interested []*conn
 	for _, e := range b.Events {
@@ -260,7 +284,7 @@ func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, g
 		}
 		for _, to := range interested {
 			s := to.subscription()
-			if s == nil || e.Position.Compare(to.after) <= 0 {
+			if s == nil || e.Position.Compare(to.after) <= 0 || !some(to, s) {
 				continue
 			}
 			shown := e
@@ -271,8 +295,11 @@ func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, g
 			if !ok {
 				continue
 			}
-			if shown == whole {
+			switch {
+			case shown == whole:
 				h.await(whole.Of, to)
+			case e.Of != nil && to.unsettled[e.Of.Hash]: // it gets what is final in its place
+				to.unsettled[e.Of.Hash] = false
 			}
 			if waiting.has(to) {
 				waiting.by[to] = b.MCSeqno
@@ -280,13 +307,18 @@ func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, g
 			list = append(list, match{to, s, shown, c})
 		}
 	}
+	return list
+}
+
+// finish forgets the traces that a bundle ends. Those whose part of one does not come are
+// gone.
+func (h *hub) finish(b *events.Bundle, ahead map[*events.Trace]*events.Trace, gone invalid) {
 	for _, e := range b.Events {
 		if e.Kind == events.TransactionsKind && ahead[e.Of] == nil && e.Of.Row.PendingEdges == 0 {
 			h.missing(e.Of, b.MCSeqno, gone)
 			h.forget(e.Of.Hash)
 		}
 	}
-	return list
 }
 
 // interested are the streams that name something of what an event is about, which is the
@@ -368,7 +400,7 @@ func (h *hub) join(ctx context.Context, c *conn, s *events.Subscription, upTo ev
 func (h *hub) begin(c *conn, s *events.Subscription) events.Position {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !s.Resumes { // else another replica may have been faster
+	if !s.Resumes && c.after != events.EndOf(h.preceded) { // else another replica may have been faster
 		c.after = events.Position{}
 	}
 	h.untell(c)

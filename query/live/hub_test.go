@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +14,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/decode/trace"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/query/head"
 	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/query/rows"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -294,6 +299,91 @@ func TestWhoIsBehindIsToldAnewOfAMessageThatWasSentAgain(t *testing.T) {
 	came.Root().Aborted = true
 	l.hub.publish(t.Context(), bundleOf(1, came, false), nil)
 	wantEvents(t, "who was told of the outcome", behind, "transactions finalized 1-0")
+}
+
+// oneLog is a log that has what one message will do.
+type oneLog struct{ *record.PendingTrace }
+
+func (oneLog) EnsureTopics(context.Context, []schema.Topic) error { return nil }
+
+func (oneLog) Publish(context.Context, string, int, []*record.Record) error { return nil }
+
+func (l oneLog) Watch(ctx context.Context, _ string, _ int, take func(kafka.Item)) error {
+	take(kafka.Item{Record: &record.Record{Content: &record.Record_Pending{Pending: l.PendingTrace}}})
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// holding is a store of what a trace is foreseen to be.
+func holding(t testing.TB, of *events.Trace) *pending.Store {
+	t.Helper()
+	r := &record.PendingTrace{Time: uint32(time.Now().Unix()), Transactions: of.Row.Tree.Transactions}
+	r.Transactions[0].InMsg.HashNorm = of.Row.ExternalHashNorm
+	c, err := pending.New(pending.DefaultConfiguration(), pending.Dependencies{Report: report.Silent(), Log: oneLog{r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := make(chan struct{})
+	c.Listen(func(*pending.Trace) { close(held) })
+	c.Start(nil)
+	t.Cleanup(c.Stop)
+	<-held
+	return c.Store
+}
+
+// What blocks have comes although the rest cannot be read, and to who wants nothing else
+// before it is read.
+func TestWhatIsFinalDoesNotWaitForWhatIsForeseen(t *testing.T) {
+	database, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newComponentAt(t, database.Addr().String(), nil)
+	l.index.Pending = holding(t, told(0, 0, 1, 2))
+	final, again, wants := subscribed(t, l, ofAccount(1, "finalized")), subscribed(t, l, ofAccount(1, "finalized")), subscribed(t, l, ofAccount(1, "pending"))
+	foretell(t, l, told(0, 0, 1, 2))
+	wantEvents(t, "who wants what is foreseen", wants, "transactions pending 0")
+	give := func(b *events.Bundle) {
+		t.Helper()
+		if _, err := l.hub.history.get(b.MCSeqno, func() (*events.Bundle, error) { return b, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.hub.give(t.Context(), &head.View{}, b.MCSeqno); err != nil {
+			t.Error(err)
+		}
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for asked := false; ; asked = true {
+			c, err := database.Accept()
+			if err != nil {
+				return
+			}
+			if !asked {
+				wantEvents(t, "who wants what is final, while the rest is read,", final, "transactions finalized 1-0")
+				wantEvents(t, "who wants what is foreseen, while it is read,", wants)
+				if err := again.subscribe(subscriptionOf(t, ofAccount(1, "finalized")), func(events.Position) []byte { return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+			c.Close()
+		}
+	}()
+	give(bundleOf(1, told(1, 1, 1), true))
+	database.Close()
+	<-read
+	wantEvents(t, "who wants what is final", final)
+	wantEvents(t, "who subscribes anew meanwhile", again, "transactions finalized 1-0")
+	wantEvents(t, "who wants what is foreseen", wants, "transactions finalized 1-0")
+	if failures := testutil.ToFloat64(l.metrics.failures); failures != 1 {
+		t.Errorf("%v failures, want 1", failures)
+	}
+	second := bundleOf(2, told(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
+	wantEvents(t, "who has the first of it as final", wants, "transactions finalized 2-0")
+	give(bundleOf(3, told(3, 1, 1, 2, 3), false))
+	wantEvents(t, "who has a part of it as final", wants, "transactions finalized 3-0")
 }
 
 // A block may have several messages of an account, and a message may be foreseen on a state

@@ -267,11 +267,19 @@ func (h *hub) invalidate(gone invalid, at events.Position) {
 	}
 }
 
+// aheadLimit is the time for what is foreseen of a bundle, and aheadPause how long it is not
+// read any more when it could not be: the bundles that follow wait for it.
+const (
+	aheadLimit = 5 * time.Second
+	aheadPause = 10 * time.Second
+)
+
 // ahead are the traces of a bundle that go on as it is foreseen, with that, where a stream
-// wants to know.
-func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*events.Trace]*events.Trace, error) {
-	if h.c.index.Pending == nil || !h.foreseeing() {
-		return nil, nil
+// wants to know. The others are given the bundle before it is read. Without it, those who want
+// to know get what blocks have.
+func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) map[*events.Trace]*events.Trace {
+	if h.c.index.Pending == nil || !h.foreseeing() || time.Since(h.unforeseen) < aheadPause {
+		return nil
 	}
 	open := map[events.Hash][]*events.Trace{}
 	var hashes []pending.Hash
@@ -283,11 +291,17 @@ func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*e
 	}
 	traces := h.c.index.Pending.Sent(hashes)
 	if len(traces) == 0 {
-		return nil, nil
+		return nil
 	}
-	foreseen, err := h.c.index.Foreseen(ctx, v.AsOf(b.MCSeqno), traces)
+	h.precede(ctx, b)
+	limited, cancel := context.WithTimeout(ctx, aheadLimit)
+	defer cancel()
+	foreseen, err := h.c.index.Foreseen(limited, v.AsOf(b.MCSeqno), traces)
 	if err != nil {
-		return nil, err
+		if h.unforeseen = time.Now(); ctx.Err() == nil {
+			h.c.failed(err)
+		}
+		return nil
 	}
 	found := map[*events.Trace]*events.Trace{}
 	for _, row := range foreseen {
@@ -299,7 +313,7 @@ func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*e
 			found[of] = t
 		}
 	}
-	return found, nil
+	return found
 }
 
 // foreseeing reports whether a stream gets what is foreseen, or was told of something that is
