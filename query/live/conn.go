@@ -27,6 +27,7 @@ type conn struct {
 	answering int      // bytes of them
 	queue     []item
 	bytes     int
+	refused   bool            // whether there was no room for what was offered last
 	since     time.Time       // when something was taken of what waits, or the first of it came
 	fault     error           // why it ends; it takes no more events
 	delivered events.Position // of the newest event that was taken to be sent
@@ -74,19 +75,24 @@ func signal(to chan struct{}) {
 	}
 }
 
-// offer gives the stream an event unless too many wait.
-func (c *conn) offer(i item) bool {
+// offer gives the stream events, all or none, unless too many wait.
+func (c *conn) offer(together ...item) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.add(i)
+	return c.add(together...)
 }
 
-func (c *conn) add(i item) bool {
-	limit := &c.c.configuration
-	if len(c.queue) > 0 && (len(c.queue) >= limit.Queue || c.bytes+len(i.raw) > limit.QueueBytes || c.crowds(c.c.queued.Load()+int64(len(i.raw)))) {
+func (c *conn) add(together ...item) bool {
+	limit, bytes := &c.c.configuration, 0
+	for _, i := range together {
+		bytes += len(i.raw)
+	}
+	if c.refused = len(c.queue) > 0 && (len(c.queue)+len(together) > limit.Queue || c.bytes+bytes > limit.QueueBytes || c.crowds(c.c.queued.Load()+int64(bytes))); c.refused {
 		return false
 	}
-	c.enqueue(i)
+	for _, i := range together {
+		c.enqueue(i)
+	}
 	return true
 }
 
@@ -238,11 +244,12 @@ func (c *conn) stopCatching() (done <-chan struct{}) {
 	return c.catching.done
 }
 
-// awaitRoom waits until there is much room for events.
+// awaitRoom waits until there is much room for events; when there was none for what was
+// offered last, until nothing waits.
 func (c *conn) awaitRoom(ctx context.Context) error {
 	for {
 		c.mu.Lock()
-		room := len(c.queue) <= c.c.configuration.Queue/2 && c.bytes <= c.c.configuration.QueueBytes/2
+		room := len(c.queue) == 0 || !c.refused && len(c.queue) <= c.c.configuration.Queue/2 && c.bytes <= c.c.configuration.QueueBytes/2
 		c.mu.Unlock()
 		if room {
 			return ctx.Err()

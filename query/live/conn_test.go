@@ -127,6 +127,35 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 	}
 }
 
+// What there was no room for may be more than there is in a queue that is half empty.
+func TestRoomIsAwaitedUntilThereIsSomeForWhatWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 40 }), nil, events.Limits{})
+		for n := range uint32(20) {
+			c.offer(eventAt(n, 10))
+		}
+		if err := c.awaitRoom(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if c.offer(slices.Repeat([]item{eventAt(20, 10)}, 30)...) {
+			t.Fatal("more wait than may")
+		}
+		awaited := false
+		go func() {
+			_ = c.awaitRoom(t.Context())
+			awaited = true
+		}()
+		for left := 20; left > 0; left -= len(sendAll(c).events) {
+			if synctest.Wait(); awaited {
+				t.Errorf("there is room while %d wait", left)
+			}
+		}
+		if synctest.Wait(); !awaited {
+			t.Error("there is no room while nothing waits")
+		}
+	})
+}
+
 // What comes once is not left out where a stream is behind, and tells no position that is
 // ahead of what it has.
 func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {

@@ -229,13 +229,27 @@ func (h *hub) publish(ctx context.Context, b *events.Bundle, ahead map[*events.T
 	return true
 }
 
-// hand renders matches and gives them to their streams. It is done in turn.
+// hand renders matches and gives them to their streams. It is done in turn. Of events that
+// have one position, behind which the rest would not come again, a stream gets all or none.
 func (h *hub) hand(ctx context.Context, matches []match) {
 	known := h.c.books()
-	for _, m := range matches {
+	var items []item
+	for len(matches) > 0 {
+		m, n := matches[0], 1
+		for n < len(matches) && matches[n].to == m.to && matches[n].event.Position == m.event.Position {
+			n++
+		}
+		together := matches[:n]
+		matches = matches[n:]
 		if m.to.takes(m.s) {
-			if m.to.offer(item{m.event.Render(ctx, known, m.s, m.choice), m.event.Position}) {
-				h.c.metrics.ofKind[m.event.Kind].Inc()
+			items = items[:0]
+			for _, m := range together {
+				items = append(items, item{m.event.Render(ctx, known, m.s, m.choice), m.event.Position})
+			}
+			if m.to.offer(items...) {
+				for _, m := range together {
+					h.c.metrics.ofKind[m.event.Kind].Inc()
+				}
 				continue
 			}
 			h.fallBehind(m)

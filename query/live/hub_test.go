@@ -272,6 +272,27 @@ func TestWhatAMessageWillDoIsToldOnceToWhoAskedForItBeforeTheOthers(t *testing.T
 	wantEvents(t, "another one, of what was sent again", other, "transactions pending 0")
 }
 
+// A stream that has room for a part of what a message will do gets it as a whole later.
+func TestWhatAMessageWillDoComesAsAWholeOrNotYet(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
+	of := told(0, 0, 1)
+	c := subscribed(t, l, fmt.Sprintf(`{"types":["transactions","trace"],"addresses":["%s"],"trace_external_hash_norms":["%x"],"min_finality":"pending"}`, rawAddress(1), of.Hash))
+	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), false), nil)
+	next := told(0, 0, 1)
+	next.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
+	next.Root().PrevTransLt = next.Root().Lt
+	s := subscriptionOf(t, fmt.Sprintf(`{"types":["transactions","trace"],"addresses":["%s"],"trace_external_hash_norms":["%x"],"min_finality":"pending"}`, rawAddress(1), next.Row.ExternalHashNorm))
+	l.hub.begin(c, s)
+	foretell(t, l, next)
+	<-c.catching.done
+	wantEvents(t, "who has room for one more", c, "transactions finalized 1-0")
+	if l.hub.told(c, events.Hash(next.Row.ExternalHashNorm)) {
+		t.Error("it is not told of it when it has room")
+	}
+	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(next.Row, events.EndOf(1), c))
+	wantEvents(t, "who has room then", c, "transactions pending 1", "trace pending 1")
+}
+
 // A message that is sent again may have another outcome by then.
 func TestWhoIsBehindIsToldAnewOfAMessageThatWasSentAgain(t *testing.T) {
 	l := newComponent(t, nil)

@@ -443,13 +443,13 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *c
 	if only == nil {
 		h.anew(foreseen[1].Of)
 	}
-	for _, e := range foreseen {
-		if e.Kind == events.ActionsKind && len(row.Actions) == 0 {
+	for _, to := range interested {
+		s := to.subscription()
+		if s == nil || s.Min != events.PendingLevel {
 			continue
 		}
-		for _, to := range interested {
-			s := to.subscription()
-			if s == nil || s.Min != events.PendingLevel {
+		for _, e := range foreseen {
+			if e.Kind == events.ActionsKind && len(row.Actions) == 0 {
 				continue
 			}
 			c, ok := e.Chosen(s, false)
