@@ -289,7 +289,7 @@ func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, s
 			interested = h.interested(e)
 		}
 		var whole *events.Event
-		if further := ahead[e.Of]; further != nil && e.Of != nil {
+		if further := ahead[e.Of]; further != nil && e.Of != nil && len(further.Row.Foreseen) > 0 {
 			whole = &events.Event{Kind: e.Kind, Position: e.Position, Of: further}
 		}
 		var waiting *awaited

@@ -119,6 +119,17 @@ func TestTheFinalityOfATraceNeverFalls(t *testing.T) {
 	wantEvents(t, "who was told of it before", c, "transactions pending 0", "transactions pending 1-0", "transactions pending 2-0", "transactions finalized 3-0")
 }
 
+// What was foreseen may end where blocks have all of that, while the trace goes on.
+func TestAPartThatIsFinalComesOnceWhereNothingMoreIsForeseen(t *testing.T) {
+	l := newComponent(t, nil)
+	c := subscribed(t, l, ofAccount(1, "pending"))
+	first := bundleOf(1, told(1, 1, 1), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, told(1, 1, 1)))
+	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 2), true), nil)
+	l.hub.publish(t.Context(), bundleOf(3, told(3, 1, 1, 2, 3), false), nil)
+	wantEvents(t, "who wants the first account", c, "transactions finalized 1-0")
+}
+
 // Who was told of what never comes is told so, also when the message was taken as foreseen.
 func TestWhoWasToldOfAPartThatDoesNotComeIsToldSoWhenTheTraceIsFinal(t *testing.T) {
 	l := newComponent(t, nil)
