@@ -124,17 +124,14 @@ func (w *work) finishTransfer(o *transfer, p pages) error {
 }
 
 func (w *work) publish(o *transfer, p pages) error {
-	is, err := w.entry(o.account)
+	as, _, err := w.standing(o.account, o.kind)
 	if err != nil {
 		return err
 	}
-	if c := w.changes[string(o.account)]; c != nil && c.old != nil && (is == nil || nothing(is.facts)) {
-		is = c.old // it was its last transaction
-	}
 	kind := &transferKinds[o.kind]
 	mcSeqno, parent, _, _ := o.later()
-	if *mcSeqno = w.now.mcSeqno; len(*parent) == 0 && is != nil {
-		*parent = kind.claim.Parent(is.facts)
+	if *mcSeqno = w.now.mcSeqno; len(*parent) == 0 && as != nil {
+		*parent = kind.claim.Parent(as.facts)
 	}
 	p.add(o.account, o.row.SizeVT(), func(b *record.ContractBatch) { kind.put(b, o.row) })
 	w.metrics.rows.WithLabelValues(kind.name).Inc()

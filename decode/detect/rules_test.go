@@ -133,6 +133,34 @@ func TestAForgedWalletHasNoFactsAndNoTransfers(t *testing.T) {
 	}
 }
 
+// What a wallet sent in the bundle in which it begins to claim another master is
+// its own jetton, whatever becomes of the new claim.
+func TestATransferIsNeverOfAMasterThatIsOnlyClaimed(t *testing.T) {
+	own := minter
+	own.Content = contracts.OffchainContent("https://example.org/own.json")
+	for name, known := range map[string]bool{"that denies it": true, "that is not known": false} {
+		s := newScript(t)
+		at := own.Wallet(0, person(2)).Address(0)
+		states := []state{{at: own.Address(0), init: own.StateInit()}, {at: at, init: own.Wallet(0, person(2)).StateInit()}}
+		if known {
+			states = append(states, state{at: minter.Address(0), init: minter.StateInit()})
+		}
+		s.next(states)
+		s.next([]state{{at: at, init: minter.Wallet(0, person(2)).StateInit()}}, s.order(at, sending(5), body.JettonTransfer, false))
+		if s.of(at).GetJettonWallet() != nil {
+			t.Errorf("a master %s: the wallet is %v, want none", name, s.of(at))
+		}
+		if len(s.jettons) != 1 {
+			t.Errorf("a master %s: %d transfers, want 1", name, len(s.jettons))
+		}
+		for _, o := range s.jettons {
+			if !bytes.Equal(o.Master, raw(own.Address(0))) {
+				t.Errorf("a master %s: the transfer is of %x, want that which confirmed the wallet", name, o.Master)
+			}
+		}
+	}
+}
+
 func TestRefusedAndUnsentTransfersAreToldSo(t *testing.T) {
 	s := newScript(t)
 	purse := minter.Wallet(0, person(2))

@@ -114,11 +114,12 @@ func (w *work) follow(context.Context) error {
 	return w.release()
 }
 
-// standing says what an account is to an order of a kind.
-func (w *work) standing(account []byte, kind transferKind) (is, held bool, err error) {
+// standing says what an account is to an order of a kind: as is what it was when it
+// was confirmed, nil when it was not.
+func (w *work) standing(account []byte, kind transferKind) (as *entry, held bool, err error) {
 	e, err := w.entry(account)
 	if err != nil {
-		return false, false, err
+		return nil, false, err
 	}
 	c := w.changes[string(account)]
 	for _, e := range []*entry{e, c.before()} {
@@ -132,12 +133,12 @@ func (w *work) standing(account []byte, kind transferKind) (is, held bool, err e
 		switch state := e.claims[transferKinds[kind].claim]; {
 		case !has:
 		case state == confirmed, state == unclaimed:
-			return true, false, nil
+			return e, false, nil
 		case state == waiting:
 			held = true
 		}
 	}
-	return false, held || c != nil && c.unread && e == nil, nil
+	return nil, held || c != nil && c.unread && e == nil, nil
 }
 
 // before is what an account was before the bundle.
@@ -150,8 +151,8 @@ func (c *change) before() *entry {
 
 // order takes a message that tells a wallet or an item to send something.
 func (w *work) order(t *record.Transaction, kind transferKind) error {
-	is, held, err := w.standing(t.Account, kind)
-	if err != nil || !is && !held {
+	as, held, err := w.standing(t.Account, kind)
+	if err != nil || as == nil && !held {
 		return err
 	}
 	root, err := cell.FromBOC(t.InMsg.Body)
@@ -266,11 +267,11 @@ func (w *work) release() error {
 			if !o.held {
 				continue
 			}
-			is, held, err := w.standing(c.account, o.kind)
+			as, held, err := w.standing(c.account, o.kind)
 			switch {
 			case err != nil:
 				return err
-			case is:
+			case as != nil:
 				o.held = false
 				w.metrics.held.WithLabelValues("released").Inc()
 			case !held:
