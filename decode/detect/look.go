@@ -104,16 +104,16 @@ func (w *work) changed(a *record.Account) (*change, error) {
 		c.new = emptyEntry(a)
 		return c, nil
 	}
-	if !waited && old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
-		c.new = old.clone()
-		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
-		return c, nil
-	}
 	if len(a.Data) > 0 {
 		c.data, err = cell.FromBOC(a.Data) // a broken BoC is as good as none
 	}
 	if len(a.State.DataHash) > 0 && (err != nil || c.data == nil || !bytes.Equal(c.data.Hash(), a.State.DataHash)) {
 		missing.what = "data"
+	}
+	if missing.what != "" && !waited && old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
+		c.new = old.clone()
+		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
+		return c, nil
 	}
 	if missing.what != "" {
 		return c, w.putOff(c, missing)

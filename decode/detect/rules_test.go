@@ -12,6 +12,7 @@ import (
 	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/ton/body"
+	"tonscribe/ton/code"
 )
 
 // script is a made-up chain: accounts appear, change and vanish as a test says.
@@ -158,6 +159,43 @@ func TestATransferIsNeverOfAMasterThatIsOnlyClaimed(t *testing.T) {
 				t.Errorf("a master %s: the transfer is of %x, want that which confirmed the wallet", name, o.Master)
 			}
 		}
+	}
+}
+
+// clock is a jetton wallet and its own master; the balance is the time at which it
+// is asked.
+func clock(at *address.Address) *tlb.StateInit {
+	const now = 0xf823
+	give := func(a *address.Address) *cell.Cell { return cell.BeginCell().MustStoreAddr(a).EndCell() }
+	methods := cell.NewDict(19)
+	for name, method := range map[string]*cell.Builder{
+		"get_wallet_data":    cell.BeginCell().MustStoreUInt(now, 16).MustStoreUInt(0x89, 8).MustStoreRef(give(person(2))).MustStoreUInt(0x89, 8).MustStoreRef(give(at)).MustStoreUInt(0x88, 8).MustStoreRef(give(at)),
+		"get_wallet_address": cell.BeginCell().MustStoreUInt(0x30, 8).MustStoreUInt(0x89, 8).MustStoreRef(give(at)),
+	} {
+		key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), 19).EndCell()
+		if err := methods.Set(key, cell.BeginCell().MustStoreRef(method.EndCell()).EndCell()); err != nil {
+			panic(err)
+		}
+	}
+	// SETCP0, 19 DICTPUSHCONST, DICTIGETJMPZ, 11 THROWARG, as compilers make it.
+	begin := []byte{0xff, 0x00, 0xf4, 0xa4, 0x13, 0xf4, 0xbc, 0xf2, 0xc8, 0x0b}
+	return &tlb.StateInit{Code: cell.BeginCell().MustStoreSlice(begin, 80).MustStoreRef(methods.AsCell()).EndCell(), Data: cell.BeginCell().EndCell()}
+}
+
+func TestFactsAreThoseOfTheLastTransactionThoughTheDataAreTheSame(t *testing.T) {
+	s := newScript(t)
+	at := person(99)
+	for range 3 {
+		s.next([]state{{at: at, init: clock(at)}})
+		c := s.of(at)
+		if balance := new(big.Int).SetBytes(c.GetJettonWallet().GetBalance()); balance.Uint64() != uint64(c.GetNow()) || c.McSeqno != s.seqno {
+			t.Errorf("the balance is %d, want %d, the time of bundle %d; the record is of bundle %d", balance, c.GetNow(), s.seqno, c.GetMcSeqno())
+		}
+	}
+	before := s.of(at)
+	s.next([]state{{at: at, init: clock(at), lost: true}})
+	if c := s.of(at); c.LastTransLt != s.lt || !bytes.Equal(c.JettonWallet.Balance, before.JettonWallet.Balance) {
+		t.Errorf("without its data the account is %v, want the facts from before at lt %d", c, s.lt)
 	}
 }
 
