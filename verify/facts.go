@@ -88,8 +88,8 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, stor
 			return nil //nolint:nilerr // not at hand; a wrong one is another check's
 		}
 	}
-	found, err := w.reader.detector.Detect(ctx, contract.Account{Address: a.Account, Code: code, Data: data, Balance: new(big.Int).SetUint64(a.State.Balance)},
-		contract.Moment{Config: w.reader.config, Now: a.Now})
+	account := contract.Account{Address: a.Account, Code: code, Data: data, Balance: new(big.Int).SetUint64(a.State.Balance)}
+	found, err := w.reader.detector.Detect(ctx, account, contract.Moment{Config: w.reader.config, Now: a.Now})
 	if err != nil || found.Missing != nil { // a library is not at hand
 		return err
 	}
@@ -97,6 +97,9 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, stor
 	said := ownFacts(stored)
 	says := confirmedOnly(ownFacts(found.Facts), said)
 	if path, have, want := firstField(said, says); path != "" {
+		if reads, err := w.reader.readsConfig(ctx, account, a.Now, found.Facts); err != nil || reads {
+			return err
+		}
 		what := "field %s of the record is %s, but the account's get-methods give %s"
 		if stored == nil {
 			what = "no row, but the account's get-methods give facts: field %s is %s instead of %s"
@@ -108,6 +111,13 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, stor
 		w.findings.differs(CheckContracts, table.Contracts.Name, key, "interfaces are %v, those of the code %v", stored.Interfaces, code.Names)
 	}
 	return nil
+}
+
+// readsConfig reports whether the facts of an account depend on the chain's config,
+// which the tables do not have.
+func (r *reader) readsConfig(ctx context.Context, account contract.Account, now uint32, facts *record.Contract) (reads bool, err error) {
+	found, err := r.detector.Detect(ctx, account, contract.Moment{Config: r.config, Now: now, ConfigRead: func() { reads = true }})
+	return err == nil && (reads || !found.Facts.EqualVT(facts)), err
 }
 
 // ownFacts are those that an account alone tells: without what others add to

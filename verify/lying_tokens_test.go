@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	tvmcell "github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
+	"tonscribe/ton/code"
 )
 
 // rewrite changes the record of a row.
@@ -146,4 +150,60 @@ func (l *tables) tellLies(t *testing.T, lies ...lie) {
 			t.Errorf("%s: check %s does not say %q, but %v", c.name, c.check, c.says, r.check(c.check).Differences)
 		}
 	}
+}
+
+// answersByConfig turns a jetton wallet into one whose balance is 1 where the config has
+// parameter 34, which the one at hand has not, and 0 elsewhere: what the tables say of it
+// cannot be held against its get-methods.
+func (l *tables) answersByConfig(t *testing.T) {
+	l = l.in(t)
+	for _, name := range []string{"accounts", "codes", "contracts", "jetton_wallets"} {
+		defer l.save(name)()
+	}
+	where := l.rowOf(declared("jetton_wallets"), "active")
+	var made *tvmcell.Cell
+	l.rewriteContract(where, func(c *record.Contract) {
+		made = balanceByConfig(t, c.JettonWallet)
+		stub := tvmcell.BeginCell().EndCell().HashKey()
+		c.CodeHash = made.Hash()
+		c.JettonWallet.Balance, c.JettonWallet.WalletCodeHash = []byte{1}, stub[:]
+		c.JettonWallet.Claimed, c.JettonWallet.Status = nil, nil
+	})
+	l.exec("ALTER TABLE jetton_wallets UPDATE balance = 1 WHERE " + where + " SETTINGS mutations_sync = 1")
+	l.rewrite("accounts", where, func(raw []byte) []byte {
+		a := new(record.Account)
+		if err := a.UnmarshalVT(raw); err != nil {
+			t.Fatal(err)
+		}
+		a.State.CodeHash = made.Hash()
+		raw, err := a.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	})
+	l.exec(fmt.Sprintf("INSERT INTO codes (hash, methods_known, boc) VALUES (unhex('%x'), true, unhex('%x'))", made.Hash(), made.ToBOC()))
+	r, err := l.verify(only(CheckContracts))
+	if err != nil {
+		t.Errorf("%v: %v", err, r.check(CheckContracts).Differences)
+	}
+}
+
+// balanceByConfig is the code of such a wallet.
+func balanceByConfig(t *testing.T, w *record.JettonWallet) *tvmcell.Cell {
+	t.Helper()
+	give := func(account []byte) *tvmcell.Cell {
+		return tvmcell.BeginCell().MustStoreAddr(contract.Address(account)).EndCell()
+	}
+	// 34 PUSHINT, CONFIGOPTPARAM, ISNULL, INC, owner, master, PUSHREF.
+	method := tvmcell.BeginCell().MustStoreSlice([]byte{0x80, 34, 0xf8, 0x33, 0x6e, 0xa4}, 48).MustStoreUInt(0x89, 8).MustStoreRef(give(w.Owner)).
+		MustStoreUInt(0x89, 8).MustStoreRef(give(w.Master)).MustStoreUInt(0x88, 8).MustStoreRef(tvmcell.BeginCell().EndCell()).EndCell()
+	methods := tvmcell.NewDict(19)
+	key := tvmcell.BeginCell().MustStoreUInt(uint64(code.MethodID("get_wallet_data")), 19).EndCell()
+	if err := methods.Set(key, tvmcell.BeginCell().MustStoreRef(method).EndCell()); err != nil {
+		t.Fatal(err)
+	}
+	// SETCP0, 19 DICTPUSHCONST, DICTIGETJMPZ, 11 THROWARG, as compilers make it.
+	begin := []byte{0xff, 0x00, 0xf4, 0xa4, 0x13, 0xf4, 0xbc, 0xf2, 0xc8, 0x0b}
+	return tvmcell.BeginCell().MustStoreSlice(begin, 80).MustStoreRef(methods.AsCell()).EndCell()
 }

@@ -149,6 +149,7 @@ func TestTokensOfADevnet(t *testing.T) {
 	t.Run("codes that are gone are missed", l.lostCodes)
 	t.Run("records that cannot be read are named, and checks go on", l.cutRecords)
 	t.Run("lies that all tables tell are found", l.lyingTokens)
+	t.Run("what depends on the config is no difference", l.answersByConfig)
 	t.Run("documents are held against links and tries", l.documents)
 }
 

@@ -111,6 +111,8 @@ type Moment struct {
 	Config    *tvm.Config
 	Libraries []*cell.Cell
 	Now       uint32
+	// ConfigRead is as in tvm.Context.
+	ConfigRead func()
 }
 
 // Run is one call of a get-method, for those who want to know why.
@@ -217,7 +219,7 @@ func (p *probe) call(method string, arguments ...any) (tvm.Tuple, bool) {
 	ctx, cancel := context.WithTimeout(p.ctx, p.detector.limits.RunTime)
 	defer cancel()
 	result, err := tvm.Run(ctx, tvm.Input{
-		Context: tvm.Context{Config: p.moment.Config, Now: p.moment.Now, Libraries: p.moment.Libraries},
+		Context: tvm.Context{Config: p.moment.Config, Now: p.moment.Now, Libraries: p.moment.Libraries, ConfigRead: p.moment.ConfigRead},
 		Address: Address(p.account.Address), Code: p.account.Code.Cell, Data: p.account.Data, Balance: p.account.Balance,
 		Method: method, Stack: arguments, GasLimit: limit,
 	})

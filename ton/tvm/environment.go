@@ -35,7 +35,7 @@ func (in *Input) environment() (tuple.Tuple, error) {
 		new(big.Int).SetBytes(in.Seed[:]),
 		tuple.NewTupleValue(balance, optional(in.Extra)),
 		myself.ToSlice(),
-		in.Config.Root(),
+		in.config(),
 	}
 	version := in.Config.GlobalVersion()
 	if version >= 4 {
@@ -70,7 +70,18 @@ func (in *Input) previousBlocks() (any, error) {
 	return blocks, nil
 }
 
+func (in *Input) config() *cell.Cell {
+	root := in.Config.Root()
+	if in.ConfigRead != nil {
+		root = root.WithTrace(cell.NewTrace(cell.TraceHooks{OnLoad: func(*cell.Cell) { in.ConfigRead() }}))
+	}
+	return root
+}
+
 func (in *Input) unpackedConfig() (any, error) {
+	if in.ConfigRead != nil {
+		return nil, nil
+	}
 	block, err := in.Config.prepared.NewBlockContext(machine.BlockOptions{Now: max(in.Now, 1)})
 	if err != nil {
 		return nil, err

@@ -56,6 +56,9 @@ type Context struct {
 	Libraries []*cell.Cell
 	// PrevBlocks is c7's information about previous blocks, nil where unknown.
 	PrevBlocks Tuple
+	// ConfigRead, where it is set, is called when code reads the config. Code that
+	// asks for prices, which the machine has apart from it, finds none then.
+	ConfigRead func()
 }
 
 // Input is one call of a get-method.
