@@ -3,10 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -15,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
@@ -27,6 +23,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -323,58 +320,19 @@ func TestTablesThatAreBehindTheGroupGetFromTheLogWhatTheyLack(t *testing.T) {
 	}
 }
 
-// away is a way to ClickHouse that can be closed. It tells what is said on it.
-type away struct {
-	net.Listener
-	mu    sync.Mutex
-	text  strings.Builder
-	conns []net.Conn
+// words are what is logged.
+type words struct {
+	mu   sync.Mutex
+	text strings.Builder
 }
 
-func newWay(t *testing.T, to string) *away {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &away{Listener: l}
-	t.Cleanup(w.close)
-	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", to)
-			if err != nil {
-				from.Close()
-				continue
-			}
-			w.mu.Lock()
-			w.conns = append(w.conns, from, server)
-			w.mu.Unlock()
-			go func() { _, _ = io.Copy(server, from) }()
-			go func() { _, _ = io.Copy(from, server) }()
-		}
-	}()
-	return w
-}
-
-func (w *away) close() {
-	w.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range w.conns {
-		c.Close()
-	}
-}
-
-func (w *away) Write(p []byte) (int, error) {
+func (w *words) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(p)
 }
 
-func (w *away) said(what string) bool {
+func (w *words) contain(what string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Contains(w.text.String(), what)
@@ -382,15 +340,12 @@ func (w *away) said(what string) bool {
 
 func TestAReaderThatBeginsWhileClickHouseIsAwayWaitsForIt(t *testing.T) {
 	s := newStream(t, 1)
-	to, err := driver.ParseDSN(enginetest.Tables(t).DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	way := newWay(t, to.Addr[0])
+	through, shut := clienttest.Door(t, enginetest.Tables(t).DSN())
+	said := &words{}
 	r := report.Silent()
-	r.Log = zerolog.New(way)
+	r.Log = zerolog.New(said)
 	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = fmt.Sprintf("clickhouse://%s:%s@%s/%s", to.Auth.Username, to.Auth.Password, way.Addr(), to.Auth.Database)
+	configuration.DSN = through
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: r})
 	if err != nil {
 		t.Fatal(err)
@@ -409,15 +364,15 @@ func TestAReaderThatBeginsWhileClickHouseIsAwayWaitsForIt(t *testing.T) {
 	if err := sink.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	way.close()
+	shut()
 	s.publish(bundles(1, 9)...)
-	for !way.said("clickhouse failed") && !way.said("partition failed") {
+	for !said.contain("clickhouse failed") && !said.contain("partition failed") {
 		time.Sleep(time.Millisecond)
 	}
 	if err := sink.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if way.said("partition failed") {
+	if said.contain("partition failed") {
 		t.Error("a partition failed because ClickHouse is away")
 	}
 }

@@ -404,7 +404,7 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 		return nil
 	}
 	wanted := slices.DeleteFunc(h.c.index.Pending.Held(), func(t *pending.Trace) bool { return !s.MayWant(t) })
-	for some := range slices.Chunk(wanted, max(1, h.c.configuration.Queue/2/eventsOfTrace)) {
+	for some := range slices.Chunk(wanted, max(1, h.c.configuration.Queue/2/events.OfForeseen)) {
 		if err := c.awaitRoom(ctx); err != nil {
 			return err
 		}
@@ -415,9 +415,6 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 	}
 	return nil
 }
-
-// eventsOfTrace is how many events of what is foreseen of one a stream gets.
-const eventsOfTrace = 3
 
 func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *conn) (list []match) {
 	foreseen := events.Foreseen(row, at)

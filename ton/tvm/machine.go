@@ -29,8 +29,8 @@ const MaxActionCells = 1 << 16
 
 // Machine is the machine of the process, whose work is bounded by its gas, for many
 // goroutines at once. This program has no other. The first call makes it: to find
-// instructions takes tables that are ten times as long in the making as a process of
-// this program otherwise takes to begin, and few processes execute anything.
+// instructions takes tables that are twice as long in the making as all else that a
+// process of this program begins with, and few processes execute anything.
 var Machine = sync.OnceValue(func() *machine.TVM {
 	for i, getter := range vm.List {
 		vm.List[i] = bounded(getter)

@@ -516,8 +516,11 @@ func (e *Event) Subject() Subject {
 	return Subject{e.Kind, address.Address(e.Wallet.Account)}
 }
 
+// OfForeseen is how many events tell what is foreseen of a trace.
+const OfForeseen = 3
+
 // Foreseen are the events of what no block has: of transactions only such.
-func Foreseen(row render.TraceRow, at Position) []*Event {
+func Foreseen(row render.TraceRow, at Position) [OfForeseen]*Event {
 	whole := NewTrace(row, nil)
 	rest := NewTrace(row, nil)
 	rest.All = slices.DeleteFunc(rest.All, func(tx *record.Transaction) bool { return !row.Foreseen[tx] })
@@ -526,5 +529,5 @@ func Foreseen(row render.TraceRow, at Position) []*Event {
 			t.Fresh[tx] = true
 		}
 	}
-	return []*Event{{Kind: TransactionsKind, Position: at, Of: rest}, {Kind: ActionsKind, Position: at, Of: whole}, {Kind: TraceKind, Position: at, Of: whole}}
+	return [OfForeseen]*Event{{Kind: TransactionsKind, Position: at, Of: rest}, {Kind: ActionsKind, Position: at, Of: whole}, {Kind: TraceKind, Position: at, Of: whole}}
 }
