@@ -80,7 +80,8 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 
 // Queries of the manual count what really moved: coins that an account without code
 // kept, and not those that came back; transfers within exchanges; prices in toncoins
-// only; liquidity that is in a pool. Operations look as they do in answers of the API.
+// only; liquidity that is in a pool; owners, and not nobody. Operations look as they do
+// in answers of the API.
 func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 	tables := newTables(t)
 	for _, statement := range []string{
@@ -88,6 +89,8 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 			"(1, 'done', 'internal', 1, -1, false, false, 0), (2, 'kept', 'internal', 2, -1, true, true, 0), (3, 'refused', 'internal', 3, -1, true, true, 1), " +
 			"(4, 'bounced', 'internal', 4, 4294967295, false, false, 0), (5, 'bounced anew', 'internal', 5, 4294967294, false, false, 0)",
 		"INSERT INTO messages_index (path, key, created_lt) VALUES ('opcode', 1, 1)",
+		"INSERT INTO nft_items (account_prefix, account, active, init, owner_workchain, owner, seller_workchain, seller) VALUES " +
+			"(1, 'kept', true, true, 0, 'a', -2147483648, ''), (2, 'on sale', true, true, 0, 'sale', 0, 'a'), (3, 'at auction', true, true, -2147483648, '', -2147483648, '')",
 		"INSERT INTO jetton_transfers (lt, delivery, source) VALUES (1, 'delivered', 'a'), (2, 'delivered', 'b'), (3, 'returned', 'c')",
 		// The source is a part of the record.
 		"INSERT INTO actions (number, type, success, amount, pool, record) SELECT number, type, true, amount, pool, rightPad(repeat('_', 28) || source, 200, '_') FROM values(" +
@@ -103,6 +106,7 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 		"What contracts":    {"operation", "0x00000001"},
 		"Jettons by the pe": {"concat(toString(senders), '/', toString(transfers))", "2/2"},
 		"NFT sales":         {"concat(toString(sales), '/', toString(lowest), '/', toString(highest))", "2/5/5"},
+		"NFT collections b": {"concat(toString(items), '/', toString(owners))", "3/1"},
 		"Liquidity by pool": {"concat(toString(deposits), '/', toString(providers))", "1/1"},
 	}
 	for _, q := range queriesOfTheManual(t) {
