@@ -80,8 +80,8 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 
 // Queries of the manual count what really moved: coins that an account without code
 // kept, and not those that came back; transfers within exchanges; prices in toncoins
-// only; liquidity that is in a pool; owners, and not nobody. Operations look as they do
-// in answers of the API.
+// only; liquidity that is in a pool; owners, and not nobody; messages of accounts that no
+// transaction is of, too. Operations look as they do in answers of the API.
 func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 	tables := newTables(t)
 	for _, statement := range []string{
@@ -89,6 +89,10 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 			"(1, 'done', 'internal', 1, -1, false, false, 0), (2, 'kept', 'internal', 2, -1, true, true, 0), (3, 'refused', 'internal', 3, -1, true, true, 1), " +
 			"(4, 'bounced', 'internal', 4, 4294967295, false, false, 0), (5, 'bounced anew', 'internal', 5, 4294967294, false, false, 0)",
 		"INSERT INTO messages_index (path, key, created_lt) VALUES ('opcode', 1, 1)",
+		"INSERT INTO messages_by_account (side, near_prefix, created_lt, hash_prefix, direction, far_prefix) VALUES " +
+			"('source', 1, 5, 5, 1, 2), ('source', 1, 8, 8, 1, 2), ('source', 1, 9, 9, 1, 2), ('source', 1, 6, 6, 1, 3), ('source', 1, 6, 6, 0, 3), " +
+			"('source', 1, 10, 10, 1, 3), ('destination', 1, 7, 7, 0, 2)",
+		"INSERT INTO accounts (account_prefix, account) VALUES (3, unhex('0000000000000003'))",
 		"INSERT INTO nft_items (account_prefix, account, active, init, owner_workchain, owner, seller_workchain, seller) VALUES " +
 			"(1, 'kept', true, true, 0, 'a', -2147483648, ''), (2, 'on sale', true, true, 0, 'sale', 0, 'a'), (3, 'at auction', true, true, -2147483648, '', -2147483648, '')",
 		"INSERT INTO jetton_transfers (lt, delivery, source) VALUES (1, 'delivered', 'a'), (2, 'delivered', 'b'), (3, 'returned', 'c')",
@@ -106,6 +110,8 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 		"What contracts":    {"operation", "0x00000001"},
 		"Jettons by the pe": {"concat(toString(senders), '/', toString(transfers))", "2/2"},
 		"NFT sales":         {"concat(toString(sales), '/', toString(lowest), '/', toString(highest))", "2/5/5"},
+		"Message graph": {"concat(way, ' ', substring(other, 1, 21), ' ', toString(messages))",
+			"sent 0:0000000000000002… 3 sent 0:0000000000000003000 2 received 0:0000000000000002… 1"},
 		"NFT collections b": {"concat(toString(items), '/', toString(owners))", "3/1"},
 		"Liquidity by pool": {"concat(toString(deposits), '/', toString(providers))", "1/1"},
 	}
@@ -117,7 +123,7 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 			delete(want, name)
 			var got string
 			statement := fmt.Sprintf("SELECT arrayStringConcat(groupArray(toString(%s)), ' ') FROM (%s)", w.columns, q[2])
-			ctx := driver.Context(t.Context(), driver.WithParameters(driver.Parameters{"since": "0"}))
+			ctx := driver.Context(t.Context(), driver.WithParameters(driver.Parameters{"since": "0", "account": "0000000000000001"}))
 			if err := tables.Conn().QueryRow(ctx, statement).Scan(&got); err != nil || got != w.lines {
 				t.Errorf("%s found %q instead of %q, %v", q[1], got, w.lines, err)
 			}
