@@ -141,7 +141,7 @@ var TransactionsIndex = declare(Table{Name: "transactions_index", Doc: "a transa
 		fee("storage_fees", "storage fees collected", func(t *Transaction) uint64 { return t.Storage.GetFeesCollected() }),
 		fee("gas_fees", "fees for gas", func(t *Transaction) uint64 { return t.Compute.GetGasFees() }),
 		fee("action_fees", "part of forward_fees that the transaction keeps", func(t *Transaction) uint64 { return t.Action.GetTotalActionFees() }),
-		fee("forward_fees", "all that its outbound messages pay", func(t *Transaction) uint64 { return t.Action.GetTotalFwdFees() }),
+		fee("forward_fees", "all that its outbound messages pay, a bounced one left out", func(t *Transaction) uint64 { return t.Action.GetTotalFwdFees() }),
 	})
 
 // inBlocks reports whether the row is one of those that name the transaction's

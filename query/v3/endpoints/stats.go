@@ -57,7 +57,7 @@ var feeDaysAnswer = v3.ListOf("FeeDaysAnswer", "days", api.New("DayOfFees", dayO
 	api.Decimal("gas_fees", func(d dayStats) uint64 { return d.Gas }).Doc("for computing"),
 	api.Decimal("action_fees", func(d dayStats) uint64 { return d.Action }).Doc("for sending messages, the part that the sending transaction keeps"),
 	api.Decimal("other_fees", func(d dayStats) uint64 { return d.Other }).Doc("for importing external messages, for bouncing, and debts of storage"),
-	api.Decimal("forward_fees", func(d dayStats) uint64 { return d.Forward }).Doc("all that sent messages pay on their way, action_fees included"),
+	api.Decimal("forward_fees", func(d dayStats) uint64 { return d.Forward }).Doc("all that sent messages pay on their way, bounced ones left out, action_fees included"),
 )...), v3.HasNext)
 
 var statsFees = &v3.Endpoint{
