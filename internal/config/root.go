@@ -104,7 +104,7 @@ func (l *Loader) File(path string) error {
 		return fmt.Errorf("configuration file %s: %w", path, err)
 	}
 	var problems []error
-	l.walk(root, "", &problems)
+	l.walk(root, "", map[string]int{}, &problems)
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("configuration file %s: %w", path, err)
 	}
@@ -131,8 +131,9 @@ func document(text []byte) (*yaml.Node, error) {
 	}
 }
 
-// walk reads what stands at a path. A key without a value says nothing.
-func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
+// walk reads what stands at a path. A key without a value says nothing. lines are those
+// of the file's keys so far, of which one may be written in two ways: a.b, and b under a.
+func (l *Loader) walk(node *yaml.Node, path string, lines map[string]int, problems *[]error) {
 	if node.ShortTag() == "!!null" {
 		return
 	}
@@ -148,7 +149,6 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 		*problems = append(*problems, fmt.Errorf("line %d: %s: keys with values are wanted here", node.Line, cmp.Or(path, "the file")))
 		return
 	}
-	lines := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, line := strings.TrimPrefix(path+"."+node.Content[i].Value, "."), node.Content[i].Line
 		if !l.known(key) {
@@ -160,7 +160,7 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 			continue
 		}
 		lines[key] = line
-		l.walk(node.Content[i+1], key, problems)
+		l.walk(node.Content[i+1], key, lines, problems)
 	}
 }
 
@@ -187,10 +187,14 @@ func assignNode(v reflect.Value, node *yaml.Node) error {
 	if node.Kind == yaml.MappingNode && v.Kind() == reflect.Map {
 		pairs := map[string]string{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
+			name := node.Content[i].Value
 			if node.Content[i+1].Kind != yaml.ScalarNode {
 				return errors.New("one value is wanted for each name")
 			}
-			pairs[node.Content[i].Value] = node.Content[i+1].Value
+			if _, again := pairs[name]; again {
+				return fmt.Errorf("%q is there twice", name)
+			}
+			pairs[name] = node.Content[i+1].Value
 		}
 		v.Set(reflect.ValueOf(pairs))
 		return nil
@@ -280,12 +284,18 @@ func assign(v reflect.Value, text string) error {
 		v.SetBool(b)
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, v.Type().Bits())
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("%s is beyond %d", text, n)
+		}
 		if err != nil {
 			return fmt.Errorf("%q is no whole number", text)
 		}
 		v.SetInt(n)
 	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		n, err := strconv.ParseUint(text, 10, v.Type().Bits())
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("%s is beyond %d", text, n)
+		}
 		if err != nil {
 			return fmt.Errorf("%q is no whole number from 0", text)
 		}

@@ -15,6 +15,7 @@ type sample struct {
 		Password string            `yaml:"password" secret:"true"`
 		Wait     time.Duration     `yaml:"wait"`
 		Parts    int               `yaml:"parts"`
+		First    uint32            `yaml:"first"`
 		Settings map[string]string `yaml:"settings"`
 	} `yaml:"kafka"`
 }
@@ -70,12 +71,16 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 		"text for a section": {"kafka: a:9092\n", "", "line 1: kafka: keys with values are wanted"},
 		"text for a file":    {"kafka\n", "", "line 1: the file: keys with values are wanted"},
 		"key twice":          {"kafka:\n  parts: 1\nname: x\nkafka:\n  parts: 2\n", "", `line 4: "kafka" is there twice, first in line 1`},
+		"key in two ways":    {"kafka.parts: 1\nkafka:\n  parts: 2\n", "", `line 3: "kafka.parts" is there twice, first in line 1`},
+		"name twice":         {"kafka:\n  settings: {a: 1, a: 2}\n", "", `line 2: kafka.settings: "a" is there twice`},
 		"list in a list":     {"kafka:\n  brokers:\n  - a\n  - [b, c]\n", "", "line 3: kafka.brokers: one value is wanted in each place of a list"},
 		"object in a list":   {"kafka:\n  brokers:\n  - host: a\n", "", "line 3: kafka.brokers: one value is wanted in each place of a list"},
 		"list in a map":      {"kafka:\n  settings:\n    a: [b]\n", "", "line 3: kafka.settings: one value is wanted for each name"},
 		"second document":    {"name: x\n---\nkafka:\n  parts: 2\n", "", "line 3: a second document"},
 		"unknown variable":   {"", "TONSCRIBE_KAFKA_BROKER=x", "TONSCRIBE_KAFKA_BROKER: no such key"},
 		"bad number":         {"", "TONSCRIBE_KAFKA_PARTS=many", `"many" is no whole number`},
+		"large number":       {"", "TONSCRIBE_KAFKA_FIRST=4294967296", "kafka.first: 4294967296 is beyond 4294967295"},
+		"small number":       {"", "TONSCRIBE_KAFKA_PARTS=-9223372036854775809", "kafka.parts: -9223372036854775809 is beyond -9223372036854775808"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := load(t, c.file, []string{c.env})
