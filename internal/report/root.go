@@ -15,11 +15,18 @@ type Reporter struct {
 	Log zerolog.Logger
 	// Metrics is where the component registers; names start with tonscribe_<component>_.
 	Metrics prometheus.Registerer
+
+	whole *zerolog.Logger // Log without the component's name; nil where it has none
 }
 
-// For is the reporter of a component.
+// For is the reporter of a component, also of one that another component runs: a line has
+// one name.
 func (r Reporter) For(component string) Reporter {
-	return Reporter{Log: r.Log.With().Str("component", component).Logger(), Metrics: r.Metrics}
+	whole := r.whole
+	if whole == nil {
+		whole = &r.Log
+	}
+	return Reporter{Log: whole.With().Str("component", component).Logger(), Metrics: r.Metrics, whole: whole}
 }
 
 // Of the lines of a logger of Seldom this many are written in a time.

@@ -26,3 +26,12 @@ func TestLinesThatStrangersBringAboutDoNotFillTheLog(t *testing.T) {
 		}
 	})
 }
+
+func TestALineNamesOneComponent(t *testing.T) {
+	var out bytes.Buffer
+	log := Reporter{Log: zerolog.New(&out).With().Str("stage", "query").Logger()}.For("query").For("lite").Log
+	log.Info().Msg("")
+	if got, want := out.String(), `{"level":"info","stage":"query","component":"lite"}`+"\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
