@@ -117,6 +117,12 @@ func (c Configuration) Check() error {
 	return source.Check()
 }
 
+// Bounds of what has its room from the start.
+const (
+	maxWindow  = 1_000_000
+	maxReaders = 10_000
+)
+
 // Validate tells what is wrong with a configuration by itself.
 func (c Configuration) Validate() error {
 	for _, p := range []struct {
@@ -149,6 +155,9 @@ func (c Configuration) Validate() error {
 		if n.value <= 0 {
 			return fmt.Errorf("ingest: %s must be above 0", n.key)
 		}
+	}
+	if c.Window > maxWindow || c.Readers > maxReaders {
+		return fmt.Errorf("ingest: window %d and readers %d: at most %d and %d", c.Window, c.Readers, maxWindow, maxReaders)
 	}
 	return nil
 }

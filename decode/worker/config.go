@@ -54,12 +54,21 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
+// Bounds of what has its room from the start.
+const (
+	maxDecoders = 10_000
+	maxBundles  = 1_000_000
+)
+
 func (c Configuration) validate() error {
 	if c.Group == "" {
 		return errors.New("decode: group is empty")
 	}
 	if c.Decoders < 1 || c.MaxBytes < 1 || c.MaxBundles < 1 || c.PublishBytes < 1 {
 		return errors.New("decode: decoders, max_bytes, max_bundles and publish_bytes must be at least 1")
+	}
+	if c.Decoders > maxDecoders || c.MaxBundles > maxBundles {
+		return fmt.Errorf("decode: decoders %d and max_bundles %d: at most %d and %d", c.Decoders, c.MaxBundles, maxDecoders, maxBundles)
 	}
 	if c.ChunkBytes < 1 || c.ChunkBytes > 8<<20 {
 		return fmt.Errorf("decode: chunk_bytes %d: must be between 1 and 8 MiB", c.ChunkBytes)

@@ -2,10 +2,12 @@ package worker
 
 import (
 	"bytes"
+	"math"
 	"testing"
 	"time"
 
 	"tonscribe/decode"
+	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -77,4 +79,17 @@ func masterZerostate(t *testing.T, first *source) *record.BlockId {
 		t.Fatal("the first masterchain block does not follow a zerostate")
 	}
 	return id
+}
+
+func TestRoomThatNoMachineHasIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*Configuration){
+		"decoders": func(c *Configuration) { c.Decoders = math.MaxInt },
+		"bundles":  func(c *Configuration) { c.MaxBundles = math.MaxInt },
+	} {
+		c := DefaultConfiguration()
+		change(&c)
+		if _, err := New(c, Dependencies{Report: report.Silent()}); err == nil {
+			t.Errorf("any number of %s is accepted", name)
+		}
+	}
 }

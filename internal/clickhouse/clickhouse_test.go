@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,7 @@ func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 		"CA file":         func(c *clickhouse.Configuration) { c.TLS = clienttls.Configuration{Enable: true, CAFile: "/nowhere"} },
 		"unused CA file":  func(c *clickhouse.Configuration) { c.TLS.CAFile = "/nowhere" },
 		"no connections":  func(c *clickhouse.Configuration) { c.MaxConnections = -1 },
+		"any connections": func(c *clickhouse.Configuration) { c.MaxConnections = math.MaxInt },
 		"no time to dial": func(c *clickhouse.Configuration) { c.DialTimeout = -1 },
 		"no time to read": func(c *clickhouse.Configuration) { c.ReadTimeout = 0 },
 	} {

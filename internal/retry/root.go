@@ -9,6 +9,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -29,10 +30,16 @@ func DefaultConfiguration() Configuration {
 	return Configuration{Queue: 10_000, Parallel: 2, Timeout: 20 * time.Second}
 }
 
+// maxParallel bounds the goroutines that ask.
+const maxParallel = 10_000
+
 // Validate tells what makes no sense.
 func (c Configuration) Validate() error {
 	if c.Queue < 1 || c.Parallel < 1 || c.Timeout <= 0 {
 		return errors.New("fetch: queue, parallel and timeout must be above 0")
+	}
+	if c.Parallel > maxParallel {
+		return fmt.Errorf("fetch: parallel is %d, it must be at most %d", c.Parallel, maxParallel)
 	}
 	return nil
 }

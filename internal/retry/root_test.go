@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -185,5 +186,12 @@ func TestARequestThatFailsGoesBehindThoseThatWait(t *testing.T) {
 	first.due = time.Time{} // its pause has ended
 	if second, _ := q.next(); first.key != "slow" || second.key != "new" {
 		t.Errorf("asked for %s, then for %s, want slow, then new", first.key, second.key)
+	}
+}
+
+func TestNoMoreThanSomeThousandAskAtATime(t *testing.T) {
+	c := one()
+	if c.Parallel = math.MaxInt; c.Validate() == nil {
+		t.Errorf("%d requests at a time are accepted", c.Parallel)
 	}
 }

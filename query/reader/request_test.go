@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -77,5 +78,11 @@ func TestARequestIsGivenSoManyBytesTogether(t *testing.T) {
 	}
 	if err := (*Request)(nil).hold(block); err != nil {
 		t.Error("what the service reads by itself is bounded:", err)
+	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	if (Configuration{Connections: math.MaxInt, ClientConnections: 1, ScanBytes: 1 << 20}).Validate() == nil {
+		t.Error("any number of connections is accepted")
 	}
 }
