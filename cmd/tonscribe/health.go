@@ -37,7 +37,7 @@ func askHealth(listen, path string, out io.Writer) error {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	client := &http.Client{Timeout: 3 * time.Second}
+	client := &http.Client{Transport: &http.Transport{}, Timeout: 3 * time.Second} // past the proxies of the environment
 	answer, err := client.Get("http://" + net.JoinHostPort(host, port) + path)
 	if err != nil {
 		return fmt.Errorf("nothing answers at %s: %w", listen, err)
