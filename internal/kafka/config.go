@@ -3,6 +3,7 @@ package kafka
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"tonscribe/internal/clienttls"
 )
@@ -36,15 +37,18 @@ func DefaultConfiguration() Configuration {
 	return Configuration{Partitions: 1, ReplicationFactor: 1, Compression: "auto"}
 }
 
+// maxPartitions is the largest power of two that 16 bits hold, in which the tables have it.
+const maxPartitions = 1 << 15
+
 func (c Configuration) validate() error {
 	if len(c.Brokers) == 0 {
 		return errors.New("kafka: no broker address")
 	}
-	if c.Partitions < 1 || c.Partitions&(c.Partitions-1) != 0 {
-		return fmt.Errorf("kafka: %d partitions: must be a power of two", c.Partitions)
+	if c.Partitions < 1 || c.Partitions > maxPartitions || c.Partitions&(c.Partitions-1) != 0 {
+		return fmt.Errorf("kafka: %d partitions: must be a power of two, at most %d", c.Partitions, maxPartitions)
 	}
-	if c.ReplicationFactor < 1 {
-		return fmt.Errorf("kafka: replication factor %d: must be at least 1", c.ReplicationFactor)
+	if c.ReplicationFactor < 1 || c.ReplicationFactor > math.MaxInt16 {
+		return fmt.Errorf("kafka: replication factor %d: must be between 1 and %d", c.ReplicationFactor, math.MaxInt16)
 	}
 	return nil
 }

@@ -211,6 +211,22 @@ func TestALoginWithoutAMechanismIsRefused(t *testing.T) {
 	}
 }
 
+// Tables have the number of partitions in 16 bits, topics that of replicas.
+func TestTopicsThatNoTableCanTellOfAreRefused(t *testing.T) {
+	for name, change := range map[string]func(*Configuration){
+		"65536 partitions": func(c *Configuration) { c.Partitions = 1 << 16 },
+		"65537 replicas":   func(c *Configuration) { c.ReplicationFactor = 1<<16 + 1 },
+	} {
+		c := DefaultConfiguration()
+		c.Brokers = []string{"127.0.0.1:1"}
+		change(&c)
+		if client, err := New(c, Dependencies{Report: report.Silent()}); err == nil {
+			client.Close()
+			t.Errorf("%s are taken", name)
+		}
+	}
+}
+
 // app may do everything, guest what it is allowed to.
 func TestBrokersWithUsers(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{
