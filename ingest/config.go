@@ -156,6 +156,9 @@ func (c Configuration) Validate() error {
 			return fmt.Errorf("ingest: %s must be above 0", n.key)
 		}
 	}
+	if c.MaxBacklog < 0 || c.SkipAfter < 0 {
+		return errors.New("ingest: max_backlog and skip_after may not be negative")
+	}
 	if c.Window > maxWindow || c.Readers > maxReaders {
 		return fmt.Errorf("ingest: window %d and readers %d: at most %d and %d", c.Window, c.Readers, maxWindow, maxReaders)
 	}

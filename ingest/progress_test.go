@@ -104,12 +104,13 @@ func TestPublishingWaitsForTheNextStage(t *testing.T) {
 
 func TestConfigurationIsChecked(t *testing.T) {
 	for want, set := range map[string]func(*Configuration){
-		"on_gap \"later\"":            func(c *Configuration) { c.OnGap = "later" },
-		"--from 9 is after --to 8":    func(c *Configuration) { c.From, c.To = 9, 8 },
-		"window must be above 0":      func(c *Configuration) { c.Window = 0 },
-		"at most 1000000 and 10000":   func(c *Configuration) { c.Window = math.MaxInt },
-		"readers 9223372036854775807": func(c *Configuration) { c.Readers = math.MaxInt },
-		"no source of blocks":         func(c *Configuration) { c.Source = "" },
+		"on_gap \"later\"":                               func(c *Configuration) { c.OnGap = "later" },
+		"--from 9 is after --to 8":                       func(c *Configuration) { c.From, c.To = 9, 8 },
+		"window must be above 0":                         func(c *Configuration) { c.Window = 0 },
+		"at most 1000000 and 10000":                      func(c *Configuration) { c.Window = math.MaxInt },
+		"readers 9223372036854775807":                    func(c *Configuration) { c.Readers = math.MaxInt },
+		"max_backlog and skip_after may not be negative": func(c *Configuration) { c.MaxBacklog = -1 },
+		"no source of blocks":                            func(c *Configuration) { c.Source = "" },
 	} {
 		c := configure("files:x", 1, 2)
 		set(&c)

@@ -67,6 +67,9 @@ func (c Configuration) validate() error {
 	if c.Decoders < 1 || c.MaxBytes < 1 || c.MaxBundles < 1 || c.PublishBytes < 1 {
 		return errors.New("decode: decoders, max_bytes, max_bundles and publish_bytes must be at least 1")
 	}
+	if c.CommitEvery < 0 {
+		return errors.New("decode: commit_every may not be negative")
+	}
 	if c.Decoders > maxDecoders || c.MaxBundles > maxBundles {
 		return fmt.Errorf("decode: decoders %d and max_bundles %d: at most %d and %d", c.Decoders, c.MaxBundles, maxDecoders, maxBundles)
 	}

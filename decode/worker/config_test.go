@@ -81,15 +81,16 @@ func masterZerostate(t *testing.T, first *source) *record.BlockId {
 	return id
 }
 
-func TestRoomThatNoMachineHasIsRefused(t *testing.T) {
+func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Configuration){
-		"decoders": func(c *Configuration) { c.Decoders = math.MaxInt },
-		"bundles":  func(c *Configuration) { c.MaxBundles = math.MaxInt },
+		"any number of decoders":   func(c *Configuration) { c.Decoders = math.MaxInt },
+		"any number of bundles":    func(c *Configuration) { c.MaxBundles = math.MaxInt },
+		"less than no time at all": func(c *Configuration) { c.CommitEvery = -time.Second },
 	} {
 		c := DefaultConfiguration()
 		change(&c)
 		if _, err := New(c, Dependencies{Report: report.Silent()}); err == nil {
-			t.Errorf("any number of %s is accepted", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -110,6 +110,9 @@ func (c Configuration) validate() error {
 	if c.Config == "" && len(c.Inline) == 0 {
 		return errors.New("lite: no TON global config named")
 	}
+	if c.Rate < 0 {
+		return errors.New("lite: rate may not be negative")
+	}
 	for _, n := range []struct {
 		key   string
 		value int64

@@ -50,6 +50,8 @@ func (s Settings) Validate(part string) error {
 		return errors.New(part + ": group is empty")
 	case s.Dir == "":
 		return errors.New(part + ": dir is empty")
+	case s.CacheBytes < 0 || s.CommitEvery < 0:
+		return errors.New(part + ": cache_bytes and commit_every may not be negative")
 	case s.PublishBytes < 1:
 		return errors.New(part + ": publish_bytes must be at least 1")
 	case s.ChunkBytes < 1 || s.ChunkBytes > 8<<20:
