@@ -90,7 +90,7 @@ func (p *process) newWatch(client *clickhouse.Client) (*parts.Watch, error) {
 	}
 	if p.settings.ClickHouse.DSN == "" {
 		o.File = filepath.Join(p.settings.Data, ledgerName)
-		o.Advice = fmt.Sprintf("answers that need it are refused; stop tonscribe and run `tonscribe repair --data %s`, which brings the rows back", p.settings.Data)
+		o.Advice = fmt.Sprintf("answers that need it are refused; stop tonscribe and run `tonscribe repair --data %s`, which brings the rows back", shellWord(p.settings.Data))
 	}
 	return parts.New(o)
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"tonscribe/devnet"
 	v2 "tonscribe/query/v2"
@@ -45,6 +47,16 @@ func (u *everything) startSource(ctx context.Context) error {
 	return nil
 }
 
+// shellWord is text as a shell takes it for one word.
+func shellWord(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:,=@%", r)
+	}) {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return text
+}
+
 // welcome says where everything can be asked for.
 func (u *everything) welcome(out io.Writer) {
 	api := "http://" + u.address + "/api/v3/"
@@ -66,7 +78,7 @@ func (u *everything) welcome(out io.Writer) {
 	if u.devnet != nil {
 		row("lite server", u.devnet.LiteServer()+", TON global config "+u.devnet.ConfigPath())
 		row("a transfer", fmt.Sprintf("tonscribe devnet send --data %s --to %s --amount 1.5",
-			u.settings.Data, devnet.OwnerOf(u.devnet.Seed(), 1).Address(0).Bounce(false)))
+			shellWord(u.settings.Data), devnet.OwnerOf(u.devnet.Seed(), 1).Address(0).Bounce(false)))
 	}
 	_ = table.Flush() // a closed standard output changes nothing
 	fmt.Fprintln(out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -28,6 +29,20 @@ func TestWhatIsNotVisibleYetIsTold(t *testing.T) {
 		err := behind(c.want, c.visible, c.slack)
 		if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.says)
+		}
+	}
+}
+
+func TestAFolderIsOneWordOfACommandThatIsPrinted(t *testing.T) {
+	for folder, plain := range map[string]bool{
+		"/data/my-index_1.2": true, "/data/übung": true, "/my data": false, "/it's $HOME": false, "~/a;b": false, "/a*(b)": false, "/a\\b\"c": false,
+	} {
+		word := shellWord(folder)
+		if got, err := exec.Command("sh", "-c", "printf '%s|' "+word).Output(); err != nil || string(got) != folder+"|" {
+			t.Errorf("%s: the shell takes %s for %q, %v", folder, word, got, err)
+		}
+		if (word == folder) != plain {
+			t.Errorf("%s is printed as %s", folder, word)
 		}
 	}
 }
