@@ -72,7 +72,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 		d.Room = func(context.Context) error { return nil }
 	}
 	return &Component{
-		configuration: c, report: r, room: d.Room, metrics: newMetrics(r.Metrics),
+		configuration: c, report: r, room: d.Room, metrics: newMetrics(r.Meter("devnet")),
 		mempool: newMempool(c.MempoolSize, max(c.MempoolTTL, 2*c.Interval)), done: make(chan struct{}),
 	}, nil
 }

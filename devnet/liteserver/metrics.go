@@ -1,6 +1,10 @@
 package liteserver
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	seconds *prometheus.HistogramVec
@@ -8,19 +12,10 @@ type metrics struct {
 	dropped prometheus.Counter
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
-	m := &metrics{
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tonscribe_liteserver_query_seconds", Help: "Time until a query was answered, without the wait for a block it asked for.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
-		}, []string{"query"}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_liteserver_errors_total", Help: "Queries answered by liteServer.error.",
-		}, []string{"query", "code"}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_liteserver_dropped_answers_total", Help: "Answers that a slow or closed connection did not take.",
-		}),
+func newMetrics(m report.Meter) *metrics {
+	return &metrics{
+		seconds: m.Histograms("query_seconds", "Time until a query was answered, without the wait for a block it asked for.", 0.0001, 4, 10, "query"),
+		errors:  m.Counters("errors_total", "Queries answered by liteServer.error.", "query", "code"),
+		dropped: m.Counter("dropped_answers_total", "Answers that a slow or closed connection did not take."),
 	}
-	registry.MustRegister(m.seconds, m.errors, m.dropped)
-	return m
 }

@@ -59,7 +59,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	c := &Component{
 		configuration: configuration,
 		dependencies:  dependencies,
-		metrics:       newMetrics(dependencies.Report.Metrics),
+		metrics:       newMetrics(dependencies.Report.Meter("liteserver")),
 		heavy:         make(chan struct{}, configuration.Heavy),
 		done:          make(chan struct{}),
 	}
