@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
 )
 
 type metrics struct {
@@ -24,37 +25,22 @@ type metrics struct {
 	watermarkTime prometheus.Gauge
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
+func newMetrics(m report.Meter) *metrics {
 	partition := []string{"topic", "partition"}
-	seconds := prometheus.ExponentialBuckets(0.002, 2, 14)
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_sink_" + name, Help: help}, labels)
+	return &metrics{
+		rows:          m.Counters("rows_total", "Rows acknowledged by ClickHouse.", "table"),
+		insertSeconds: m.Histograms("insert_seconds", "Time until an insert was acknowledged, with its retries.", 0.002, 2, 14, "table"),
+		batchRows:     m.Histograms("batch_rows", "Transactions or blocks of a batch.", 1, 4, 10, "topic"),
+		batchBytes:    m.Histograms("batch_bytes", "Bytes of the records of a batch.", 1024, 4, 10, "topic"),
+		batchSeconds:  m.Histograms("batch_seconds", "Time from a batch's intent to its commit.", 0.002, 2, 14, "topic"),
+		progress:      m.Gauges("mc_seqno", "Newest bundle whose rows are all in the tables.", partition...),
+		progressTime:  m.Gauges("gen_utime", "Time of that bundle's masterchain block.", partition...),
+		repeated:      m.Counters("repeated_batches_total", "Batches that an earlier owner of the partition had begun to insert.", partition...),
+		gaps:          m.Counters("gaps_total", "Times that bundles between the tables and the log were in neither.", partition...),
+		alarm:         m.Gauges("alarm", "1 when the partition is stopped because its records do not fit the tables or their seals.", partition...),
+		watermark:     m.Gauge("watermark", "Masterchain seqno up to which all tables are complete."),
+		watermarkTime: m.Gauge("watermark_utime", "Time of the watermark's masterchain block."),
 	}
-	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tonscribe_sink_" + name, Help: help, Buckets: buckets}, labels)
-	}
-	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_sink_" + name, Help: help}, labels)
-	}
-	watermark, watermarkTime := gauge("watermark", "Masterchain seqno up to which all tables are complete."),
-		gauge("watermark_utime", "Time of the watermark's masterchain block.")
-	m := &metrics{
-		rows:          counter("rows_total", "Rows acknowledged by ClickHouse.", "table"),
-		insertSeconds: histogram("insert_seconds", "Time until an insert was acknowledged, with its retries.", seconds, "table"),
-		batchRows:     histogram("batch_rows", "Transactions or blocks of a batch.", prometheus.ExponentialBuckets(1, 4, 10), "topic"),
-		batchBytes:    histogram("batch_bytes", "Bytes of the records of a batch.", prometheus.ExponentialBuckets(1024, 4, 10), "topic"),
-		batchSeconds:  histogram("batch_seconds", "Time from a batch's intent to its commit.", seconds, "topic"),
-		progress:      gauge("mc_seqno", "Newest bundle whose rows are all in the tables.", partition...),
-		progressTime:  gauge("gen_utime", "Time of that bundle's masterchain block.", partition...),
-		repeated:      counter("repeated_batches_total", "Batches that an earlier owner of the partition had begun to insert.", partition...),
-		gaps:          counter("gaps_total", "Times that bundles between the tables and the log were in neither.", partition...),
-		alarm:         gauge("alarm", "1 when the partition is stopped because its records do not fit the tables or their seals.", partition...),
-		watermark:     watermark.WithLabelValues(),
-		watermarkTime: watermarkTime.WithLabelValues(),
-	}
-	registry.MustRegister(m.rows, m.insertSeconds, m.batchRows, m.batchBytes, m.batchSeconds, m.progress, m.progressTime, m.repeated, m.gaps, m.alarm,
-		watermark, watermarkTime)
-	return m
 }
 
 func labels(l *kafka.PartitionReader) []string { return []string{l.Topic, strconv.Itoa(l.Partition)} }

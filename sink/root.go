@@ -54,7 +54,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	return &Component{
 		configuration: configuration,
 		dependencies:  dependencies,
-		metrics:       newMetrics(dependencies.Report.Metrics),
+		metrics:       newMetrics(dependencies.Report.Meter("sink")),
 		run:           lifetime.NewRun(),
 		began:         time.Now(),
 	}, nil
