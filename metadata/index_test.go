@@ -59,10 +59,8 @@ func (i *index) bundle(links ...string) {
 		}
 		i.exec("INSERT INTO metadata_links SELECT ?, unhex(arrayJoin(splitByChar(',', ?)))", i.seqno, strings.Join(encoded, ","))
 	}
-	for _, topic := range schema.Topics {
-		if topic.Table {
-			i.exec("INSERT INTO progress VALUES (?, 0, 1, ?, ?)", topic.Name, i.seqno, i.seqno)
-		}
+	for _, topic := range schema.Tabled {
+		i.exec("INSERT INTO progress VALUES (?, 0, 1, ?, ?)", topic.Name, i.seqno, i.seqno)
 	}
 }
 

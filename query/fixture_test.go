@@ -458,10 +458,8 @@ func (w *world) setWatermark(t testing.TB, b *synthetic.Bundle) {
 	t.Helper()
 	w.exec(t, "TRUNCATE TABLE progress")
 	var rows []string
-	for _, topic := range schema.Topics {
-		if topic.Table {
-			rows = append(rows, fmt.Sprintf("('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
-		}
+	for _, topic := range schema.Tabled {
+		rows = append(rows, fmt.Sprintf("('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
 	}
 	w.exec(t, "INSERT INTO progress VALUES "+strings.Join(rows, ", "))
 	w.watermark = b.Seqno

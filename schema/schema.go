@@ -17,8 +17,6 @@ type Topic struct {
 	Name string
 	// MaxMessageBytes is the topic's max.message.bytes.
 	MaxMessageBytes int
-	// Table says that a sink reads the topic: its seals count for the watermark.
-	Table bool
 	// Partitions is another number of partitions than that of other topics, 0 for none.
 	Partitions int
 	// Retention is how long records stay, and RetentionBytes how many bytes of them in
@@ -32,21 +30,21 @@ var (
 	// Blocks carries raw blocks (RawBlock), bundle by bundle in masterchain order.
 	Blocks = Topic{Name: "blocks", MaxMessageBytes: 16 << 20}
 	// Headers carries decoded blocks without their transactions (BlockBatch).
-	Headers = Topic{Name: "headers", MaxMessageBytes: 16 << 20, Table: true}
+	Headers = Topic{Name: "headers", MaxMessageBytes: 16 << 20}
 	// Transactions carries decoded transactions with their messages (TransactionBatch).
-	Transactions = Topic{Name: "transactions", MaxMessageBytes: 16 << 20, Table: true}
+	Transactions = Topic{Name: "transactions", MaxMessageBytes: 16 << 20}
 	// Accounts carries the states of the accounts that a bundle changes, and the
 	// codes that they have for the first time (AccountBatch). Every bundle has at
 	// least one such record in every partition.
-	Accounts = Topic{Name: "accounts", MaxMessageBytes: 16 << 20, Table: true}
+	Accounts = Topic{Name: "accounts", MaxMessageBytes: 16 << 20}
 
 	// Contracts carries what contracts were found to be, transfers and burns of
 	// tokens (ContractBatch).
-	Contracts = Topic{Name: "contracts", MaxMessageBytes: 16 << 20, Table: true}
+	Contracts = Topic{Name: "contracts", MaxMessageBytes: 16 << 20}
 
 	// Traces carries what traces became, and the actions of those that are whole
 	// (TraceBatch). A trace lies in the partition of its id.
-	Traces = Topic{Name: "traces", MaxMessageBytes: 16 << 20, Table: true}
+	Traces = Topic{Name: "traces", MaxMessageBytes: 16 << 20}
 
 	// Transfers carries payments that merchants registered, as they end
 	// (TransferBatch). A merchant's lie in the partition of the merchant's id.
@@ -58,6 +56,8 @@ var (
 	Pending = Topic{Name: "pending", MaxMessageBytes: 9 << 20, Partitions: 1, Retention: 15 * time.Minute, RetentionBytes: 256 << 20}
 
 	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces, Transfers}
+	// Tabled are those that a sink reads: their seals count for the watermark.
+	Tabled = []Topic{Headers, Transactions, Accounts, Contracts, Traces}
 )
 
 // AddressSize is the length of an address in a record.

@@ -30,10 +30,7 @@ func TestARepairTellsOfNoBundleThatTheSinkHasNotInserted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, topic := range schema.Topics {
-		if !topic.Table {
-			continue
-		}
+	for _, topic := range schema.Tabled {
 		if err := repair.Again(t.Context(), topic, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -81,12 +81,7 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 		c.round.enter()
 		defer c.round.leave()
 	}
-	for _, last := range []bool{false, true} {
-		if err := c.insertRows(ctx, b, token, last); err != nil {
-			return err
-		}
-	}
-	if err := c.seal(ctx, l, b, token); err != nil {
+	if err := c.insertAll(ctx, l, b, token); err != nil {
 		return err
 	}
 	if err := l.Commit(ctx, b.end); err != nil {
@@ -94,6 +89,16 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 	}
 	c.metrics.inserted(l, b, time.Since(began))
 	return nil
+}
+
+// insertAll brings rows into the tables, and then tells that they are there.
+func (c *Component) insertAll(ctx context.Context, l *kafka.PartitionReader, b *batch, token string) error {
+	for _, last := range []bool{false, true} {
+		if err := c.insertRows(ctx, b, token, last); err != nil {
+			return err
+		}
+	}
+	return c.seal(ctx, l, b, token)
 }
 
 // smallBatch is the number of rows up to which an insert costs about the same,

@@ -22,10 +22,7 @@ func BenchmarkFeed(b *testing.B) {
 			topics[topic] = append(topics[topic], records...)
 		}
 	}
-	for _, topic := range schema.Topics {
-		if !topic.Table {
-			continue
-		}
+	for _, topic := range schema.Tabled {
 		b.Run(topic.Name, func(b *testing.B) {
 			f, err := DefaultConfiguration().feedOf(topic.Name)
 			if err != nil {

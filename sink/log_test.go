@@ -133,7 +133,7 @@ func (s *stream) awaitGroup(group string) {
 	s.Helper()
 	var before map[kafka.TopicPartition]int64
 	for moved := time.Now(); ; time.Sleep(time.Millisecond) {
-		lag, err := s.producer.Lag(s.Context(), group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts, schema.Traces})
+		lag, err := s.producer.Lag(s.Context(), group, schema.Tabled)
 		if err != nil {
 			s.Fatal(err)
 		}

@@ -60,10 +60,7 @@ func (r *Repeat) sealed(topic string, partition int, mcSeqno uint32) {
 // others than those of records.
 func Sources(name string) []schema.Topic {
 	var list []schema.Topic
-	for _, topic := range schema.Topics {
-		if !topic.Table {
-			continue
-		}
+	for _, topic := range schema.Tabled {
 		f, err := table.NewFeed(topic.Name, table.Options{})
 		if err != nil {
 			continue // a topic that a test holds against the feeds
@@ -136,11 +133,6 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 
 func (c *Component) insertAgain(ctx context.Context, l *kafka.PartitionReader, b *batch) error {
 	token := fmt.Sprintf("%s/%s/%d/%d-%d/%08x", c.dependencies.Repeat.Token, l.Topic, l.Partition, b.start, b.end, b.checksum)
-	for _, last := range []bool{false, true} {
-		if err := c.insertRows(ctx, b, token, last); err != nil {
-			return err
-		}
-	}
 	slices.SortFunc(b.seals, func(x, y *record.Record) int { return int(int64(x.McSeqno) - int64(y.McSeqno)) })
-	return c.seal(ctx, l, b, token)
+	return c.insertAll(ctx, l, b, token)
 }

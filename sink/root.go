@@ -84,15 +84,7 @@ func (c *Component) Done() <-chan struct{} { return c.run.Done() }
 func (c *Component) Err() error { return c.run.Err() }
 
 func (c *Component) consume(ctx context.Context) error {
-	var topics []schema.Topic
-	for _, topic := range schema.Topics {
-		if topic.Table {
-			topics = append(topics, topic)
-		}
-	}
-	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, topics, func(ctx context.Context, l *kafka.PartitionReader) error {
-		return c.drain(ctx, l)
-	})
+	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, schema.Tabled, c.drain)
 	if err == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // it was to end
 	}

@@ -172,7 +172,7 @@ func TestBundlesThatComeOneByOneAreInsertedInRoundsAndTellTogetherThatTheyAreThe
 	if n, most := inserts("transactions"), uint64(took/every)+2; n == 0 || n > most {
 		t.Errorf("%d inserts of %d bundles in %s, want 1 to %d", n, len(all), took, most)
 	}
-	topics := uint64(len(slices.DeleteFunc(slices.Clone(schema.Topics), func(t schema.Topic) bool { return !t.Table })))
+	topics := uint64(len(schema.Tabled))
 	for _, table := range []string{"progress", "seals"} {
 		if n, most := inserts(table), topics*inserts("transactions"); n == 0 || n >= most {
 			t.Errorf("%d topics have %d inserts of %s together, want 1 to %d", topics, n, table, most-1)
@@ -267,10 +267,7 @@ func TestBundlesThatNeitherTheTablesNorTheLogHaveAreTold(t *testing.T) {
 		sink, stop := anew.start(tables, nil)
 		anew.await()
 		stop()
-		for _, topic := range schema.Topics {
-			if !topic.Table {
-				continue
-			}
+		for _, topic := range schema.Tabled {
 			if got := testutil.ToFloat64(sink.metrics.gaps.WithLabelValues(topic.Name, "0")); got != test.want {
 				t.Errorf("%s: %v gaps of topic %s, want %v", name, got, topic.Name, test.want)
 			}

@@ -42,12 +42,9 @@ func (d *database) readProgress(ctx context.Context) (rows []progressRow, err er
 }
 
 // tableTopics are the topics that have tables.
-func tableTopics() []string {
-	var names []string
-	for _, t := range schema.Topics {
-		if t.Table {
-			names = append(names, t.Name)
-		}
+func tableTopics() (names []string) {
+	for _, t := range schema.Tabled {
+		names = append(names, t.Name)
 	}
 	return names
 }

@@ -201,8 +201,8 @@ func TestWatermarkIsTheSlowestPartitionOfTheSlowestTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All other topics with tables are far ahead.
-	for _, topic := range schema.Topics {
-		if !topic.Table || topic == schema.Headers || topic == schema.Transactions {
+	for _, topic := range schema.Tabled {
+		if topic == schema.Headers || topic == schema.Transactions {
 			continue
 		}
 		for partition := range uint16(2) {

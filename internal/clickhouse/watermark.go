@@ -24,10 +24,8 @@ type Watermark struct {
 // have tables. Until each of them has some, it is ErrNoWatermark.
 func ReadWatermark(ctx context.Context, conn driver.Conn) (Watermark, error) {
 	lowest, missing := Watermark{MCSeqno: ^uint32(0)}, map[string]bool{}
-	for _, topic := range schema.Topics {
-		if topic.Table {
-			missing[topic.Name] = true
-		}
+	for _, topic := range schema.Tabled {
+		missing[topic.Name] = true
 	}
 	var (
 		topic      string

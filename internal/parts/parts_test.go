@@ -80,10 +80,7 @@ func (p *place) insert(bundle int) {
 
 // progress tells that everything up to a bundle is in the tables.
 func (p *place) progress(bundle int) {
-	for _, topic := range schema.Topics {
-		if !topic.Table {
-			continue
-		}
+	for _, topic := range schema.Tabled {
 		p.exec(fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, 1)", topic.Name, bundle))
 	}
 }

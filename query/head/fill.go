@@ -151,10 +151,8 @@ func (f *Filler) Watermark(ctx context.Context) (seqno, utime uint32, err error)
 		return 0, 0, err
 	}
 	lowest, complete := progressOf{mcSeqno: ^uint32(0)}, true
-	for _, t := range schema.Topics {
-		if t.Table {
-			complete = lowestOf(progress[t.Name], &lowest) && complete
-		}
+	for _, t := range schema.Tabled {
+		complete = lowestOf(progress[t.Name], &lowest) && complete
 	}
 	if !complete {
 		return 0, 0, nil

@@ -67,8 +67,8 @@ func (t *Tail) Start(after uint32) {
 	t.partitions, t.held, t.newest, t.trimmed, t.err = nil, held{}, after, after, nil
 	t.atStart, t.inLog = max(t.inLog, after), max(t.inLog, after)
 	t.show(nil)
-	for _, topic := range schema.Topics {
-		for p := 0; topic.Table && p < t.client.Partitions(); p++ {
+	for _, topic := range schema.Tabled {
+		for p := range t.client.Partitions() {
 			t.partitions = append(t.partitions, &partition{TopicPartition: kafka.TopicPartition{Topic: topic.Name, Partition: p}})
 		}
 	}

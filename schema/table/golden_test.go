@@ -196,10 +196,7 @@ var golden = map[string][][]any{
 // filled are the buffers of all tables with the rows of the golden records.
 func filled(t testing.TB) (all []table.Buffer) {
 	t.Helper()
-	for _, topic := range schema.Topics {
-		if !topic.Table {
-			continue
-		}
+	for _, topic := range schema.Tabled {
 		f, err := table.NewFeed(topic.Name, table.Options{})
 		if err != nil {
 			t.Fatal(err)
