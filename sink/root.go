@@ -36,11 +36,16 @@ type Dependencies struct {
 }
 
 // Component is a member of the sinks' group.
+//
+// Stop ends consuming and waits. A batch whose rows are being inserted is given up, and
+// the next start inserts it as it was; progress and seals are ended. Done is closed when
+// the component has ended, by Stop or because the log refused it for good; Err then says
+// why.
 type Component struct {
+	*lifetime.Run
 	configuration Configuration
 	dependencies  Dependencies
 	metrics       *metrics
-	run           *lifetime.Run
 	turn          sync.Mutex // of inserts that have time
 	began         time.Time  // of the first round of inserts
 	round         round
@@ -52,10 +57,10 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, err
 	}
 	return &Component{
+		Run:           lifetime.NewRun(),
 		configuration: configuration,
 		dependencies:  dependencies,
 		metrics:       newMetrics(dependencies.Report.Meter("sink")),
-		run:           lifetime.NewRun(),
 		began:         time.Now(),
 	}, nil
 }
@@ -65,23 +70,12 @@ func (c *Component) Start(ctx context.Context) error {
 	if err := c.dependencies.ClickHouse.Wait(ctx); err != nil {
 		return err
 	}
-	c.run.Start(func(ctx context.Context) error {
-		c.run.Go(func() { c.watch(ctx) })
+	c.Run.Start(func(ctx context.Context) error {
+		c.Go(func() { c.watch(ctx) })
 		return c.consume(ctx)
 	})
 	return nil
 }
-
-// Stop ends consuming and waits. A batch whose rows are being inserted is given
-// up, and the next start inserts it as it was; progress and seals are ended.
-func (c *Component) Stop(ctx context.Context) error { return c.run.Stop(ctx) }
-
-// Done is closed when the component has ended, by Stop or because the log
-// refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.run.Done() }
-
-// Err is nil before the end and after Stop.
-func (c *Component) Err() error { return c.run.Err() }
 
 func (c *Component) consume(ctx context.Context) error {
 	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, schema.Tabled, c.drain)

@@ -84,7 +84,7 @@ func (p *Payments) Put(ctx context.Context, one Payment) error {
 	case p.waiting <- registration{one, done}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-p.done:
+	case <-p.Done():
 		return ErrStopped
 	}
 	select {
@@ -92,7 +92,7 @@ func (p *Payments) Put(ctx context.Context, one Payment) error {
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-p.done:
+	case <-p.Done():
 	}
 	select {
 	case err := <-done: // the last insert

@@ -161,7 +161,7 @@ func TestAPaymentOfAStoppedStoreIsRefused(t *testing.T) {
 	w := newWorld(t)
 	stopped, err := New(DefaultConfiguration(), Dependencies{Report: report.Silent(), ClickHouse: w.client})
 	w.must(err)
-	w.must(stopped.Stop(t.Context()))
+	w.must(errors.Join(stopped.Start(t.Context()), stopped.Stop(t.Context())))
 	if err := stopped.Payments.Put(t.Context(), payment(ID{1}, 1)); !errors.Is(err, ErrStopped) {
 		t.Errorf("%v, want %v", err, ErrStopped)
 	}

@@ -24,6 +24,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 )
 
@@ -52,8 +53,9 @@ type Dependencies struct {
 }
 
 // Store is all of the tables. What is looked up in memory needs Start; what is listed and
-// written does not.
+// written does not. A stopped store does not start again; it does not end by itself.
 type Store struct {
+	*lifetime.Run
 	Merchants *Merchants
 	Keys      *Keys
 	Endpoints *Endpoints
@@ -67,10 +69,6 @@ type Store struct {
 	now           func() time.Time
 	sealer        *sealer
 	tasks         []func(context.Context)
-
-	stop    context.CancelFunc
-	running sync.WaitGroup
-	done    chan struct{}
 
 	warning sync.Mutex
 	warned  time.Time // of tables that cannot be read
@@ -86,7 +84,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Store, error)
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	s := &Store{
-		configuration: configuration, report: dependencies.Report, client: dependencies.ClickHouse, now: dependencies.Now, sealer: sealer, done: make(chan struct{}),
+		Run: lifetime.NewRun(), configuration: configuration, report: dependencies.Report, client: dependencies.ClickHouse, now: dependencies.Now, sealer: sealer,
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -98,29 +96,16 @@ func New(configuration Configuration, dependencies Dependencies) (*Store, error)
 
 // Start begins to follow the tables.
 func (s *Store) Start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	s.stop = cancel
-	for _, task := range s.tasks {
-		s.running.Go(func() { task(ctx) })
-	}
+	s.Run.Start(func(ctx context.Context) error {
+		var running sync.WaitGroup
+		for _, task := range s.tasks {
+			running.Go(func() { task(ctx) })
+		}
+		running.Wait()
+		return nil
+	})
 	return nil
 }
-
-// Stop ends that. A stopped store does not start again.
-func (s *Store) Stop(context.Context) error {
-	if s.stop != nil {
-		s.stop()
-	}
-	s.running.Wait()
-	close(s.done)
-	return nil
-}
-
-// Done is closed after Stop; the store does not end by itself.
-func (s *Store) Done() <-chan struct{} { return s.done }
-
-// Err is always nil.
-func (s *Store) Err() error { return nil }
 
 // Ready is nil when the tables were read.
 func (s *Store) Ready(context.Context) error {
