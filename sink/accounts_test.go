@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -53,15 +54,7 @@ func TestDataDeeperThanConfiguredIsNotKept(t *testing.T) {
 				want[fmt.Sprintf("%X", batch.Late[len(batch.Late)-1].Account[4:])].Data = nil
 			}
 			insertAccounts(t, tables, configuration, batch)
-			rows, err := tables.Conn().Query(t.Context(), "SELECT hex(account), record FROM accounts FINAL")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for rows.Next() {
-				var account, raw string
-				if err := rows.Scan(&account, &raw); err != nil {
-					t.Fatal(err)
-				}
+			for account, raw := range pairs(t, tables, "SELECT hex(account), record FROM accounts FINAL") {
 				a := &record.Account{}
 				if err := a.UnmarshalVT([]byte(raw)); err != nil {
 					t.Fatal(err)
@@ -80,16 +73,7 @@ func TestDataDeeperThanConfiguredIsNotKept(t *testing.T) {
 
 func insertAccounts(t testing.TB, tables *clickhouse.Client, configuration Configuration, batch *record.AccountBatch) {
 	t.Helper()
-	f, err := configuration.feedOf("accounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := newFeed(t, configuration, schema.Accounts)
 	addAll(t, f, []*record.Record{{McSeqno: 7, Content: &record.Record_Accounts{Accounts: batch}}})
-	for _, p := range f.Buffers() {
-		if p.Rows() > 0 {
-			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	insertFeed(t, tables, f, "1")
 }

@@ -98,18 +98,9 @@ func markets(n, days int) (steps []*record.TraceStep) {
 
 func insertTraces(t testing.TB, tables *clickhouse.Client, token string, steps []*record.TraceStep) {
 	t.Helper()
-	f, err := DefaultConfiguration().feedOf(schema.Traces.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := newFeed(t, DefaultConfiguration(), schema.Traces)
 	addAll(t, f, []*record.Record{{McSeqno: 5, Content: &record.Record_Traces{Traces: &record.TraceBatch{Traces: steps}}}})
-	for _, page := range f.Buffers() {
-		if page.Rows() > 0 {
-			if err := tables.Insert(t.Context(), insertOf(page, token)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	insertFeed(t, tables, f, token)
 }
 
 // Ready figures of actions are those of their newest rows, whatever came twice, and

@@ -182,19 +182,10 @@ func TestQueriesOfTheManualSayTheSameOfTwoShards(t *testing.T) {
 // answerOf is what a query says, each row as a text, sorted.
 func answerOf(t *testing.T, tables *clickhouse.Client, statement string, parameters driver.Parameters) (list []string) {
 	t.Helper()
-	rows, err := tables.Conn().Query(driver.Context(t.Context(), driver.WithParameters(parameters)), "SELECT toString(tuple(*)) FROM ("+statement+")")
+	ctx := driver.Context(t.Context(), driver.WithParameters(parameters))
+	var line string
+	err := clickhouse.Each(ctx, tables.Conn(), "SELECT toString(tuple(*)) FROM ("+statement+")", nil, func() { list = append(list, line) }, &line)
 	if err != nil {
-		return []string{err.Error()}
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, line)
-	}
-	if err := rows.Err(); err != nil {
 		return []string{err.Error()}
 	}
 	slices.Sort(list)

@@ -37,7 +37,7 @@ func TestInsertPath(t *testing.T) {
 	client := clienttest.ClickHouse(t, engine.DSN())
 	cpu := processorSeconds(t, engine.Pid())
 	chain := synthetic.NewRows(synthetic.RowOptions{Transactions: total, Seed: 1})
-	f, _ := DefaultConfiguration().feedOf("transactions")
+	f := newFeed(t, DefaultConfiguration(), schema.Transactions)
 	var building, inserting time.Duration
 	var raw, ends, done int
 	for done < total {
@@ -197,22 +197,18 @@ func processorSeconds(t testing.TB, pid int) float64 {
 }
 
 func printSizes(t *testing.T, client *clickhouse.Client, transactions int) {
-	rows, err := client.Conn().Query(t.Context(), `SELECT table, sum(bytes_on_disk), sum(rows), count(), sum(marks), sum(data_compressed_bytes), sum(data_uncompressed_bytes) FROM system.parts
-		WHERE database = currentDatabase() AND active GROUP BY table ORDER BY table`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sum float64
-	for rows.Next() {
-		var table string
-		var bytes, n, parts, marks, data, plain uint64
-		if err := rows.Scan(&table, &bytes, &n, &parts, &marks, &data, &plain); err != nil {
-			t.Fatal(err)
-		}
+	var table string
+	var bytes, n, parts, marks, data, plain uint64
+	err := clickhouse.Each(t.Context(), client.Conn(), `SELECT table, sum(bytes_on_disk), sum(rows), count(), sum(marks), sum(data_compressed_bytes), sum(data_uncompressed_bytes) FROM system.parts
+		WHERE database = currentDatabase() AND active GROUP BY table ORDER BY table`, nil, func() {
 		per := float64(bytes) / float64(transactions)
 		sum += per
 		t.Logf("%-28s %9d rows %3d parts %6.0f rows/granule %8.1f B/row %8.1f B/tx (data %.1f, plain %.1f)", table, n, parts, float64(n)/float64(marks),
 			float64(bytes)/float64(n), per, float64(data)/float64(transactions), float64(plain)/float64(transactions))
+	}, &table, &bytes, &n, &parts, &marks, &data, &plain)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("all tables: %.1f bytes for each transaction", sum)
 }

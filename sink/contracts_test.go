@@ -10,7 +10,6 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/schema/table"
 )
 
 // tokens inserts the contracts of a synthetic chain in several parts, without a
@@ -20,10 +19,7 @@ func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (a
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 11})
 	source := synthetic.NewTokens(rows)
 	for part := range parts {
-		f, err := DefaultConfiguration().feedOf(schema.Contracts.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := newFeed(t, DefaultConfiguration(), schema.Contracts)
 		for rows.Made() < transactions*(part+1)/parts {
 			records := source.Records(rows.Next(), 1)[0]
 			addAll(t, f, records)
@@ -33,14 +29,7 @@ func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (a
 				}
 			}
 		}
-		for _, p := range f.Buffers() {
-			if p.Rows() == 0 {
-				continue
-			}
-			if err := tables.Insert(t.Context(), insertOf(p, strconv.Itoa(part))); err != nil {
-				t.Fatal(err)
-			}
-		}
+		insertFeed(t, tables, f, strconv.Itoa(part))
 	}
 	return all
 }
@@ -48,19 +37,7 @@ func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (a
 // newest reads the newest record of each key of a table.
 func newest(t testing.TB, tables *clickhouse.Client, table, key string) map[string]string {
 	t.Helper()
-	rows, err := tables.Conn().Query(t.Context(), fmt.Sprintf("SELECT %s, argMax(record, mc_seqno) FROM %s GROUP BY 1", key, table))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]string{}
-	for rows.Next() {
-		var at, raw string
-		if err := rows.Scan(&at, &raw); err != nil {
-			t.Fatal(err)
-		}
-		found[at] = raw
-	}
-	return found
+	return pairs(t, tables, fmt.Sprintf("SELECT %s, argMax(record, mc_seqno) FROM %s GROUP BY 1", key, table))
 }
 
 // equalRecords compares records by key with what was published.
@@ -127,20 +104,11 @@ func TestContractsAndTransfersArriveAndTheNewestCounts(t *testing.T) {
 	}
 }
 
-func newContractFeed(t testing.TB) *table.Feed {
-	t.Helper()
-	f, err := DefaultConfiguration().feedOf(schema.Contracts.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // What is nothing any more leaves the tables of all roles.
 func TestContractThatIsNothingAnyMoreIsTakenOutOfEveryTable(t *testing.T) {
 	tables := newTables(t)
 	account := append(make([]byte, 4), bytes.Repeat([]byte{7}, 32)...)
-	f := newContractFeed(t)
+	f := newFeed(t, DefaultConfiguration(), schema.Contracts)
 	for seqno, c := range []*record.Contract{
 		{JettonWallet: &record.JettonWallet{Balance: []byte{9}, Owner: account, Master: account}},
 		{},
@@ -148,13 +116,7 @@ func TestContractThatIsNothingAnyMoreIsTakenOutOfEveryTable(t *testing.T) {
 		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
 		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
 	}
-	for _, p := range f.Buffers() {
-		if p.Rows() > 0 {
-			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	insertFeed(t, tables, f, "1")
 	for _, table := range []string{"jetton_masters", "jetton_wallets", "nft_collections", "nft_items"} {
 		var active uint64
 		statement := "SELECT countIf(active) FROM " + table + " FINAL WHERE account_prefix = 0x0707070707070707"
@@ -184,7 +146,7 @@ func TestNumbersOfMoreThan256BitsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newContractFeed(t).Add(r, raw); err == nil {
+		if _, err := newFeed(t, DefaultConfiguration(), schema.Contracts).Add(r, raw); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
@@ -200,7 +162,7 @@ func TestLinksOfAllContentsOfAContractAreTold(t *testing.T) {
 		}
 		return c
 	}
-	f := newContractFeed(t)
+	f := newFeed(t, DefaultConfiguration(), schema.Contracts)
 	for seqno, c := range []*record.Contract{
 		{JettonMaster: &record.JettonMaster{Content: content("name", "Gem", "uri", "https://a/1")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/2")}},
 		{NftCollection: &record.NFTCollection{Content: content("uri", "https://a/3")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/3")}},
@@ -210,13 +172,7 @@ func TestLinksOfAllContentsOfAContractAreTold(t *testing.T) {
 		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
 		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
 	}
-	for _, p := range f.Buffers() {
-		if p.Rows() > 0 {
-			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	insertFeed(t, tables, f, "1")
 	var got string
 	if err := tables.Conn().QueryRow(t.Context(), "SELECT toString(groupArray((mc_seqno, link))) FROM (SELECT * FROM metadata_links ORDER BY mc_seqno, link)").Scan(&got); err != nil {
 		t.Fatal(err)

@@ -24,10 +24,7 @@ func BenchmarkFeed(b *testing.B) {
 	}
 	for _, topic := range schema.Tabled {
 		b.Run(topic.Name, func(b *testing.B) {
-			f, err := DefaultConfiguration().feedOf(topic.Name)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := newFeed(b, DefaultConfiguration(), topic)
 			var records []*record.Record
 			var payloads [][]byte
 			for _, r := range topics[topic.Name] {

@@ -174,19 +174,7 @@ func distinctContents(t testing.TB, tables *clickhouse.Client) map[string]string
 func contentsOf(t testing.TB, tables *clickhouse.Client, from string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	rows, err := tables.Conn().Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%' AND NOT match(name, '^[._]tmp')")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	for _, name := range names {
+	for name := range lines(t, tables, "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%' AND NOT match(name, '^[._]tmp')") {
 		var count, sum uint64
 		rows := fmt.Sprintf(from, name)
 		if slices.Contains(latest, name) {

@@ -18,9 +18,7 @@ func fill(t testing.TB, tables *clickhouse.Client, transactions int) (sample []*
 	t.Helper()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 11})
 	for part := range 4 {
-		headers, _ := DefaultConfiguration().feedOf(schema.Headers.Name)
-		contents, _ := DefaultConfiguration().feedOf(schema.Transactions.Name)
-		states, _ := DefaultConfiguration().feedOf(schema.Accounts.Name)
+		headers, contents, states := newFeed(t, DefaultConfiguration(), schema.Headers), newFeed(t, DefaultConfiguration(), schema.Transactions), newFeed(t, DefaultConfiguration(), schema.Accounts)
 		for rows.Made() < transactions*(part+1)/4 {
 			b := rows.Next()
 			h, c, a := b.Records(0, 1)
@@ -30,14 +28,43 @@ func fill(t testing.TB, tables *clickhouse.Client, transactions int) (sample []*
 			sample, blocks = append(sample, b.Transactions[len(b.Transactions)/2]), append(blocks, b.Blocks[0])
 		}
 		for _, f := range []*table.Feed{headers, contents, states} {
-			for _, p := range f.Buffers() {
-				if err := tables.Insert(t.Context(), insertOf(p, strconv.Itoa(part))); err != nil {
-					t.Fatal(err)
-				}
-			}
+			insertFeed(t, tables, f, strconv.Itoa(part))
 		}
 	}
 	return sample, blocks
+}
+
+// newFeed makes rows of a topic's records.
+func newFeed(t testing.TB, configuration Configuration, topic schema.Topic) *table.Feed {
+	t.Helper()
+	f, err := configuration.feedOf(topic.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// insertFeed inserts the rows that were made.
+func insertFeed(t testing.TB, tables *clickhouse.Client, f *table.Feed, token string) {
+	t.Helper()
+	for _, rows := range f.Buffers() {
+		if rows.Rows() > 0 {
+			if err := tables.Insert(t.Context(), insertOf(rows, token)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// pairs reads a statement of two texts, of which the first ones differ.
+func pairs(t testing.TB, tables *clickhouse.Client, statement string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	var key, value string
+	if err := clickhouse.Each(t.Context(), tables.Conn(), statement, nil, func() { found[key] = value }, &key, &value); err != nil {
+		t.Fatal(statement, err)
+	}
+	return found
 }
 
 func addAll(t testing.TB, f *table.Feed, records []*record.Record) {

@@ -46,16 +46,8 @@ func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
 			want[string(tx.Hash)] = tx
 		}
 	}
-	rows, err := tables.Conn().Query(t.Context(), `SELECT record FROM transactions`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var raw string
+	for raw := range lines(t, tables, `SELECT record FROM transactions`) {
 		tx := &record.Transaction{}
-		if err := rows.Scan(&raw); err != nil {
-			t.Fatal(err)
-		}
 		if err := stored.Unpack(tx, []byte(raw)); err != nil {
 			t.Fatal(err)
 		}

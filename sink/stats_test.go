@@ -53,24 +53,14 @@ type published [2][]part
 func (p published) insert(t testing.TB, tables *clickhouse.Client, name string) {
 	t.Helper()
 	for batch, parts := range p {
-		for _, topic := range []string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name, schema.Traces.Name} {
-			f, err := DefaultConfiguration().feedOf(topic)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, topic := range schema.Tabled {
+			f := newFeed(t, DefaultConfiguration(), topic)
 			for _, part := range parts {
-				if part.topic == topic {
+				if part.topic == topic.Name {
 					addAll(t, f, part.records)
 				}
 			}
-			for _, page := range f.Buffers() {
-				if page.Rows() == 0 {
-					continue
-				}
-				if err := tables.Insert(t.Context(), insertOf(page, name+strconv.Itoa(batch))); err != nil {
-					t.Fatal(err)
-				}
-			}
+			insertFeed(t, tables, f, name+strconv.Itoa(batch))
 		}
 	}
 }
@@ -104,24 +94,16 @@ func refreshStats(t testing.TB, tables *clickhouse.Client) {
 // lines reads a statement whose only column is a text.
 func lines(t testing.TB, tables *clickhouse.Client, statement string) map[string]bool {
 	t.Helper()
-	rows, err := tables.Conn().Query(t.Context(), statement)
-	if err != nil {
-		t.Fatal(statement, err)
-	}
-	defer rows.Close()
 	found := map[string]bool{}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+	var line string
+	err := clickhouse.Each(t.Context(), tables.Conn(), statement, nil, func() {
 		if found[line] {
 			t.Fatalf("twice: %s", line)
 		}
 		found[line] = true
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
+	}, &line)
+	if err != nil {
+		t.Fatal(statement, err)
 	}
 	return found
 }
