@@ -1,15 +1,14 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"tonscribe/internal/report"
+	"tonscribe/test/support/logtest"
 )
 
 func TestProgressLine(t *testing.T) {
@@ -50,19 +49,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
 func TestATerminalShowsTheEnd(t *testing.T) {
-	screen := &safeBuffer{}
+	screen := &logtest.Book{}
 	made, err := New(configure("files:"+genesis(t), 1, 60), Dependencies{Report: report.Silent(), Log: newTape(1), Terminal: screen})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"tonscribe/schema/stored"
 	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/logtest"
 )
 
 func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
@@ -309,28 +309,10 @@ func TestTablesThatAreBehindTheGroupGetFromTheLogWhatTheyLack(t *testing.T) {
 	}
 }
 
-// words are what is logged.
-type words struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *words) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *words) contain(what string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Contains(w.text.String(), what)
-}
-
 func TestAReaderThatBeginsWhileClickHouseIsAwayWaitsForIt(t *testing.T) {
 	s := newStream(t, 1)
 	through, shut := clienttest.Door(t, enginetest.Tables(t).DSN())
-	said := &words{}
+	said := &logtest.Book{}
 	r := report.Silent()
 	r.Log = zerolog.New(said)
 	configuration := clickhouse.DefaultConfiguration()
@@ -355,13 +337,13 @@ func TestAReaderThatBeginsWhileClickHouseIsAwayWaitsForIt(t *testing.T) {
 	}
 	shut()
 	s.publish(bundles(1, 9)...)
-	for !said.contain("clickhouse failed") && !said.contain("partition failed") {
+	for !strings.Contains(said.String(), "clickhouse failed") && !strings.Contains(said.String(), "partition failed") {
 		time.Sleep(time.Millisecond)
 	}
 	if err := sink.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if said.contain("partition failed") {
+	if strings.Contains(said.String(), "partition failed") {
 		t.Error("a partition failed because ClickHouse is away")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/logtest"
 )
 
 // testLog is a client with a topic and a group of its own.
@@ -24,31 +25,13 @@ type testLog struct {
 	*Client
 	t      *testing.T
 	topic  schema.Topic
-	output *lines
+	output *logtest.Book
 	suffix string
-}
-
-// lines keeps log lines for a test that reads them.
-type lines struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.text.String()
 }
 
 func newTestLog(t *testing.T, dependencies Dependencies, brokers ...string) *testLog {
 	suffix := fmt.Sprintf("%x", rand.Uint64())
-	l := &testLog{t: t, suffix: suffix, topic: schema.Topic{Name: "topic-" + suffix, MaxMessageBytes: 16 << 20}, output: &lines{}}
+	l := &testLog{t: t, suffix: suffix, topic: schema.Topic{Name: "topic-" + suffix, MaxMessageBytes: 16 << 20}, output: &logtest.Book{}}
 	dependencies.Report = report.Reporter{Log: zerolog.New(l.output), Metrics: prometheus.NewRegistry()}
 	configuration := DefaultConfiguration()
 	configuration.Brokers = brokers

@@ -82,7 +82,7 @@ func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 		t.Errorf("the audit is %v, want %v", what, want)
 	}
 	for _, secret := range append(s.secrets(), next) {
-		if strings.Contains(w.log.text(), secret) || strings.Contains(w.everything(s), secret) {
+		if strings.Contains(w.log.String(), secret) || strings.Contains(w.everything(s), secret) {
 			t.Errorf("%s is in the log or in a table", secret)
 		}
 	}
@@ -209,7 +209,7 @@ func TestHostileRequestsGetPlainAnswers(t *testing.T) {
 		}
 		w.refused(method, s.asks(method, "/nothing", nil), http.StatusNotFound, "no_such_path")
 	}
-	if failures := w.log.text(); failures != "" {
+	if failures := w.log.String(); failures != "" {
 		t.Errorf("the log has\n%s", failures)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/logtest"
 	"tonscribe/test/support/openapitest"
 	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
@@ -49,7 +50,7 @@ type world struct {
 	outcomes   ended
 	tokens     jettons
 	clock      *clock
-	log        *lockedBuffer
+	log        *logtest.Book
 }
 
 type clock struct {
@@ -69,28 +70,11 @@ func (c *clock) pass(d time.Duration) {
 	c.ahead += d
 }
 
-type lockedBuffer struct {
-	mutex sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *lockedBuffer) text() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.String()
-}
-
 func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 	t.Helper()
 	engine := enginetest.Tables(t, "merchants", "merchant_audit", "merchant_endpoints", "merchant_keys", "merchant_sessions", "payments", "events")
 	client := clienttest.ClickHouse(t, engine.DSN())
-	w := &world{TB: t, client: client, dsn: engine.DSN(), outcomes: ended{}, tokens: jettons{}, clock: &clock{}, log: &lockedBuffer{}, deliveries: &sent{of: map[store.ID]map[store.ID]Delivery{}, replays: map[store.ID]store.ID{}}}
+	w := &world{TB: t, client: client, dsn: engine.DSN(), outcomes: ended{}, tokens: jettons{}, clock: &clock{}, log: &logtest.Book{}, deliveries: &sent{of: map[store.ID]map[store.ID]Delivery{}, replays: map[store.ID]store.ID{}}}
 	c := store.DefaultConfiguration()
 	c.SealKey = store.NewSealKey()
 	var err error

@@ -233,7 +233,7 @@ func TestNoEndpointShowsOrChangesWhatBelongsToAnotherMerchant(t *testing.T) {
 			t.Errorf("%s %s of the merchant itself: %d %s", e.Method, s.path, answer.Code, answer.Body)
 		}
 	}
-	logged := w.log.text()
+	logged := w.log.String()
 	for _, secret := range append(victim.secrets(), thief.secrets()...) {
 		if strings.Contains(logged, secret) {
 			t.Errorf("the log has %q:\n%s", secret, logged)

@@ -171,9 +171,9 @@ func TestTheLogSaysThatTheDecimalsOfAJettonAreAssumed(t *testing.T) {
 	order := map[string]any{"amount": "10", "asset": accountOf(9).String(), "senderAddr": accountOf(1).String(), "recipientAddr": accountOf(2).String()}
 	for assumed, told := range map[bool]int{false: 0, true: 1} {
 		w.tokens[accountOf(9)] = Token{Decimals: 9, Assumed: assumed}
-		before := strings.Count(w.log.text(), accountOf(9).String())
+		before := strings.Count(w.log.String(), accountOf(9).String())
 		w.ok(s.asks(http.MethodPost, "/create-transfer", order))
-		if got := strings.Count(w.log.text(), accountOf(9).String()) - before; got != told {
+		if got := strings.Count(w.log.String(), accountOf(9).String()) - before; got != told {
 			t.Errorf("decimals are assumed %t: %d lines name the jetton, want %d", assumed, got, told)
 		}
 	}

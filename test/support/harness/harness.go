@@ -23,6 +23,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"tonscribe/test/support/logtest"
 )
 
 var (
@@ -97,26 +99,9 @@ type Process struct {
 	name string
 	data string // of --data
 	cmd  *exec.Cmd
-	log  *lockedBuffer
+	log  *logtest.Book
 	done chan struct{}
 	err  error
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // Start runs the binary with the arguments; extra are environment variables. It
@@ -146,7 +131,7 @@ func StartBuild(t testing.TB, binary string, extra []string, args ...string) *Pr
 
 func start(t testing.TB, program, extra, args []string) *Process {
 	t.Helper()
-	p := &Process{t: t, name: strings.Join(args[:1], " "), log: &lockedBuffer{}, done: make(chan struct{})}
+	p := &Process{t: t, name: strings.Join(args[:1], " "), log: &logtest.Book{}, done: make(chan struct{})}
 	if at := slices.Index(args, "--data"); at >= 0 && at+1 < len(args) {
 		p.data = args[at+1]
 	}
