@@ -16,6 +16,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/query/auth"
+	"tonscribe/webhooks/store"
 )
 
 func keysCommand(s *settings) *cobra.Command {
@@ -113,13 +114,10 @@ func printMadeKey(cmd *cobra.Command, key auth.Key, secret string) error {
 	return nil
 }
 
-// maxName is how long the name of a key may be, in bytes.
-const maxName = 100
-
 // addKey refuses what would not be told apart from another key.
 func addKey(ctx context.Context, table *auth.Table, key auth.Key) error {
-	if key.Name == "" || len(key.Name) > maxName || strings.ContainsFunc(key.Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return fmt.Errorf("a name of 1 to %d printable characters is wanted", maxName)
+	if err := store.CheckName(key.Name); err != nil {
+		return err
 	}
 	for _, network := range key.Networks {
 		if !isNetwork(network) {
