@@ -31,6 +31,14 @@ type audit struct {
 	keyBlocks []uint32
 }
 
+// begin makes a chain and its audit.
+func begin(t testing.TB, o Options) (*Chain, *audit) {
+	t.Helper()
+	c, err := New(o)
+	must(t, err)
+	return c, newAudit(t, c)
+}
+
 func newAudit(t testing.TB, c *Chain) *audit {
 	master, base := c.Zerostates()
 	a := &audit{

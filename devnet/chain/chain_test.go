@@ -26,9 +26,7 @@ func run(t testing.TB, c *Chain, a *audit, w *town, steps, payments int) (last *
 
 func TestPaymentsReachTheirWalletsInOtherShards(t *testing.T) {
 	w := newTown(t, 40)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
 	run(t, c, a, w, 30, 10)
 	run(t, c, a, w, 4, 0)
 	if len(a.sent) != 0 {
@@ -47,9 +45,7 @@ func TestPaymentsReachTheirWalletsInOtherShards(t *testing.T) {
 
 func TestSplitsAndMergesUnderLoadLoseNothing(t *testing.T) {
 	w := newTown(t, 60)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts(), SplitDelay: 1})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts(), SplitDelay: 1})
 	run(t, c, a, w, 8, 20)
 	must(t, c.Split(0x4000000000000000))
 	run(t, c, a, w, 8, 20)
@@ -127,9 +123,7 @@ func sameBundle(t testing.TB, got, want *Bundle) {
 
 func TestBlocksThatAreFullLeaveTheRestToTheNext(t *testing.T) {
 	w := newTown(t, 30)
-	c, err := New(narrow(w))
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, narrow(w))
 	waiting, queued := 0, 0
 	script(t, c, w, 0, 25, func(b *Bundle) {
 		a.bundle(b)
@@ -202,9 +196,7 @@ func TestShardsCanMakeManyBlocksForOneOfTheMasterchain(t *testing.T) {
 	w := newTown(t, 30)
 	o := narrow(w)
 	o.ShardBlocks = 3
-	c, err := New(o)
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, o)
 	script(t, c, w, 0, 25, func(b *Bundle) {
 		a.bundle(b)
 		if n := b.Master.ID.SeqNo; n == 10 && len(b.Shards) != 9 {
@@ -237,9 +229,7 @@ func (w *town) fanOuts(n int) (list []*cell.Cell) {
 
 func TestQueuesThatGrowAreWorkedOffInOrder(t *testing.T) {
 	w := newTown(t, 40)
-	c, err := New(wide(w))
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, wide(w))
 	var masters []*Block
 	most, queued := 0, 0
 	for i := range 300 {
@@ -286,9 +276,7 @@ func TestQueuesThatGrowAreWorkedOffInOrder(t *testing.T) {
 // one of the block is later all the same.
 func TestTransactionsOfAnAccountThatIsNotThereHaveTheirOwnTimes(t *testing.T) {
 	w := newTown(t, 8)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
 	run(t, c, a, w, 2, 0)
 	nobody := address.NewAddress(0, 0, repeated(0x12))
 	var orders []*cell.Cell
@@ -322,9 +310,7 @@ func TestTransactionsOfAnAccountThatIsNotThereHaveTheirOwnTimes(t *testing.T) {
 // what such a message gets back says why.
 func TestFlagsOfMessagesAreNoValue(t *testing.T) {
 	w := newTown(t, 8)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
 	run(t, c, a, w, 8, 0) // until there are two shards
 	var orders []*cell.Cell
 	for i, x := range w.wallets {

@@ -65,9 +65,7 @@ func TestSpecialAccountsTickAndTock(t *testing.T) {
 
 func TestFeesGoToTheFeeCollector(t *testing.T) {
 	w := newTown(t, 10)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
 	balance := func() *big.Int {
 		root, err := c.State(-1, Elector)
 		must(t, err)
@@ -128,9 +126,7 @@ func TestANewConfigMakesAKeyBlock(t *testing.T) {
 
 func TestAccountsThatBecomeNoneAreDeleted(t *testing.T) {
 	w := newTown(t, 6)
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
-	must(t, err)
-	a := newAudit(t, c)
+	c, a := begin(t, Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
 	run(t, c, a, w, 6, 2)
 	gone, other := w.wallets[0], w.wallets[1]
 	all, err := c.Step(c.master.state.genUtime+1, []*cell.Cell{gone.payAll(t, to(other.addr, 0, false, nil))})
