@@ -22,6 +22,7 @@ import (
 	"tonscribe/devnet/history"
 	"tonscribe/devnet/liteserver"
 	"tonscribe/devnet/packages"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 )
 
@@ -32,8 +33,10 @@ type Dependencies struct {
 	Room func(ctx context.Context) error
 }
 
-// Component is the running devnet.
+// Component is the running devnet. Done is closed when no more blocks are made; Err tells
+// why: after Stop it is context.Canceled.
 type Component struct {
+	*lifetime.Run
 	configuration Configuration
 	report        report.Reporter
 	room          func(ctx context.Context) error
@@ -52,10 +55,6 @@ type Component struct {
 	last   Produced
 	beat   atomic.Int64 // Unix nanoseconds of the newest block, not behind making
 
-	cancel  context.CancelFunc
-	tasks   sync.WaitGroup
-	done    chan struct{}
-	err     error // set before done is closed
 	closing sync.Once
 }
 
@@ -72,8 +71,8 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 		d.Room = func(context.Context) error { return nil }
 	}
 	return &Component{
-		configuration: c, report: r, room: d.Room, metrics: newMetrics(r.Meter("devnet")),
-		mempool: newMempool(c.MempoolSize, max(c.MempoolTTL, 2*c.Interval)), done: make(chan struct{}),
+		Run: lifetime.NewRun(), configuration: c, report: r, room: d.Room, metrics: newMetrics(r.Meter("devnet")),
+		mempool: newMempool(c.MempoolSize, max(c.MempoolTTL, 2*c.Interval)),
 	}, nil
 }
 
@@ -99,9 +98,12 @@ func (c *Component) Start(ctx context.Context) (err error) {
 		return err
 	}
 	c.beat.Store(time.Now().UnixNano())
-	run, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.tasks.Go(func() { c.finish(c.run(run)) })
+	c.Run.Start(func(ctx context.Context) error {
+		if err := c.run(ctx); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("devnet: %w", err)
+		}
+		return context.Canceled
+	})
 	c.report.Log.Info().Uint64("seed", c.origin.Seed).Uint32("seqno", c.history.Last()).Float64("tps", c.configuration.TPS).
 		Str("liteserver", c.server.Addr().String()).Str("config", c.ConfigPath()).Msg("devnet runs")
 	return nil
@@ -355,35 +357,9 @@ func (c *Component) LiteServer() string { return c.server.Addr().String() }
 // Seed that the chain was made with.
 func (c *Component) Seed() uint64 { return c.origin.Seed }
 
-func (c *Component) finish(err error) {
-	switch {
-	case errors.Is(err, context.Canceled):
-		c.err = context.Canceled
-	case err != nil:
-		c.err = fmt.Errorf("devnet: %w", err)
-	}
-	close(c.done)
-}
-
-// Done is closed when no more blocks are made; Err tells why.
-func (c *Component) Done() <-chan struct{} { return c.done }
-
-// Err is nil while blocks are made; after Stop it is context.Canceled.
-func (c *Component) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
-		return nil
-	}
-}
-
 // Stop ends the devnet and waits for what it has started. It may be called again.
 func (c *Component) Stop(ctx context.Context) error {
-	if c.cancel != nil {
-		c.cancel()
-	}
-	c.tasks.Wait()
+	_ = c.Run.Stop(ctx) // Err has it
 	var err error
 	c.closing.Do(func() { err = c.close(ctx) })
 	return err
