@@ -118,8 +118,7 @@ func withTables(s *settings, run func(cmd *cobra.Command, p *process) error) fun
 // mustHaveTables says what to do where no tables of this version are.
 func (p *process) mustHaveTables(ctx context.Context) error {
 	states, err := migrations.Status(ctx, p.dsn, p.settings.ClickHouse.Tables)
-	var refused *driver.Exception
-	if errors.As(err, &refused) && refused.Code == unknownDatabase {
+	if refused, is := errors.AsType[*driver.Exception](err); is && refused.Code == unknownDatabase {
 		return misfit{errors.New("the database that --clickhouse names is not there: 'tonscribe migrate up' makes it")}
 	}
 	if err != nil {

@@ -186,7 +186,7 @@ func (w *work) code(hash []byte) (*contract.Code, lack, error) {
 		return nil, missing, nil //nolint:nilerr // a stranger's code that is none is as good as missing
 	}
 	code, err := contract.NewCode(root, w.library)
-	if unknown := (*contract.MissingLibrary)(nil); errors.As(err, &unknown) {
+	if unknown, is := errors.AsType[*contract.MissingLibrary](err); is {
 		return nil, lack{"library", unknown.Hash[:]}, nil
 	}
 	if len(w.codes) >= maxCodes {

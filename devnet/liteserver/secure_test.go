@@ -99,8 +99,7 @@ func TestAGetMethodThatFailsTellsItsExitCode(t *testing.T) {
 	}
 	for who, want := range map[*address.Address]int32{alice.address: 11, newPerson(99).address: -256} {
 		_, err := client.RunGetMethod(t.Context(), head, who, "no_such_method")
-		var failure ton.ContractExecError
-		if !errors.As(err, &failure) || failure.Code != want {
+		if failure, is := errors.AsType[ton.ContractExecError](err); !is || failure.Code != want {
 			t.Errorf("%s: got %v, want exit code %d", who, err, want)
 		}
 	}
@@ -158,8 +157,7 @@ func TestAMessageThatTheAccountRefusesIsAnError(t *testing.T) {
 	d := newDevnet(t, chain.Options{}, alice)
 	client := connect(t, d.Component, ton.ProofCheckPolicySecure)
 	err := client.SendExternalMessage(t.Context(), &tlb.ExternalMessage{DstAddr: alice.address, Body: alice.wallet.StateInit().Data})
-	var failure ton.LSError
-	if !errors.As(err, &failure) || failure.Code != codeUnknown || !bytes.Contains([]byte(failure.Text), []byte("cannot apply external message to current state")) {
+	if failure, is := errors.AsType[ton.LSError](err); !is || failure.Code != codeUnknown || !bytes.Contains([]byte(failure.Text), []byte("cannot apply external message to current state")) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -29,8 +29,7 @@ func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	var exception *driver.Exception
-	if errors.As(err, &exception) {
+	if exception, is := errors.AsType[*driver.Exception](err); is {
 		return !slices.Contains(final, proto.Error(exception.Code))
 	}
 	var unknownAuthority x509.UnknownAuthorityError

@@ -77,8 +77,7 @@ func TestRefusalInTheMidstOfAnInsertIsSaid(t *testing.T) {
 	}
 	for range 3 {
 		err := c.insertOnce(t.Context(), texts(0).statement(), texts(1_000_000).Columns)
-		var exception *driver.Exception
-		if !errors.As(err, &exception) || !strings.Contains(err.Error(), "short") {
+		if _, is := errors.AsType[*driver.Exception](err); !is || !strings.Contains(err.Error(), "short") {
 			t.Fatalf("got %v, want the exception of the constraint", err)
 		}
 	}

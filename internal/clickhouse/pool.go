@@ -209,8 +209,7 @@ func classify(ctx context.Context, err error) error {
 	if errors.Is(err, ErrUnavailable) { // nobody took the statement
 		return err
 	}
-	var exception *ch.Exception
-	if errors.As(err, &exception) {
+	if exception, is := errors.AsType[*ch.Exception](err); is {
 		if ofShard(exception) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}

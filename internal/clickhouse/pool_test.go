@@ -98,8 +98,7 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 			"takes many memory": {"SELECT count() AS n, toLowCardinality('') AS s FROM (SELECT DISTINCT number FROM numbers(10000000)) SETTINGS max_memory_usage = 1000000", proto.ErrMemoryLimitExceeded, ErrTooHeavy},
 		} {
 			_, _, _, _, err := p.sum(t.Context(), c.statement)
-			var exception *ch.Exception
-			if !errors.As(err, &exception) || exception.Code != c.code || c.want != nil && !errors.Is(err, c.want) || c.want == nil && errors.Is(err, ErrTooHeavy) {
+			if exception, is := errors.AsType[*ch.Exception](err); !is || exception.Code != c.code || c.want != nil && !errors.Is(err, c.want) || c.want == nil && errors.Is(err, ErrTooHeavy) {
 				t.Errorf("%s: %v, want code %d, %v", name, err, c.code, c.want)
 			}
 			if rows, _, _, _, err := p.sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
@@ -240,8 +239,7 @@ func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		o.Auth.Password = "wrong"
 		_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
-		var exception *ch.Exception
-		if !errors.As(err, &exception) || exception.Code != 516 {
+		if exception, is := errors.AsType[*ch.Exception](err); !is || exception.Code != 516 {
 			t.Errorf("%v, want an exception of code 516", err)
 		}
 	})

@@ -268,8 +268,7 @@ func loginIsCheckedBeforeAnythingElse(t *testing.T, cluster *kafkatest.Cluster) 
 		}
 	}
 	_, err := connect("plain", "right", "")
-	var verification *tls.CertificateVerificationError
-	if !errors.As(err, &verification) {
+	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); !unverified {
 		t.Errorf("unknown authority: %v", err)
 	}
 }

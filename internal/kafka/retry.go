@@ -36,12 +36,10 @@ var permanent = []kafka.Error{
 // temporary reports whether the same request may succeed later. Everything that is
 // not known to be permanent may: broken connections, failovers, full disks.
 func temporary(err error) bool {
-	var final finalError
-	if errors.As(err, &final) {
+	if _, final := errors.AsType[finalError](err); final {
 		return false
 	}
-	var code kafka.Error
-	if errors.As(err, &code) && slices.Contains(permanent, code) {
+	if code, is := errors.AsType[kafka.Error](err); is && slices.Contains(permanent, code) {
 		return false
 	}
 	var unknownAuthority x509.UnknownAuthorityError

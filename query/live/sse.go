@@ -137,8 +137,7 @@ func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l events.Li
 var errCoding = errors.New("invalid subscription request: Content-Encoding is not supported")
 
 func plainCause(err error) string {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return "the body is larger than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"
 	}
 	return "the body could not be read"

@@ -35,8 +35,7 @@ func TestAConnectionEndsWhenItsPeerHasVanished(t *testing.T) {
 	for err == nil {
 		_, err = c.Write(make([]byte, 64<<10))
 	}
-	var timeout net.Error
-	if !errors.As(err, &timeout) || !timeout.Timeout() {
+	if timeout, is := errors.AsType[net.Error](err); !is || !timeout.Timeout() {
 		t.Errorf("writing ends by %v, want %v", err, unix.ETIMEDOUT)
 	}
 }

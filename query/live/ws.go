@@ -83,8 +83,7 @@ func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc,
 var errNoUpgrade = errors.New("a WebSocket is expected: send Upgrade: websocket")
 
 func closeCode(err error) websocket.StatusCode {
-	var limit limitError
-	if errors.As(err, &limit) || errors.Is(err, auth.ErrUnknownKey) {
+	if _, limited := errors.AsType[limitError](err); limited || errors.Is(err, auth.ErrUnknownKey) {
 		return websocket.StatusPolicyViolation
 	}
 	return websocket.StatusTryAgainLater

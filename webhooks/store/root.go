@@ -153,8 +153,7 @@ func found[V any](value V, err error) (V, error) {
 const codeUnknownTable = 60
 
 func named(err error) error {
-	var exception *driver.Exception
-	if errors.As(err, &exception) && exception.Code == codeUnknownTable {
+	if exception, is := errors.AsType[*driver.Exception](err); is && exception.Code == codeUnknownTable {
 		return ErrNoTable
 	}
 	return err
