@@ -22,10 +22,10 @@ import (
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/sink"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
 )
@@ -60,20 +60,9 @@ func run(t *testing.T, d Dependencies, args ...string) map[string]figure {
 // engines are those of the test, with a sink that runs.
 func engines(t *testing.T) Running {
 	t.Helper()
-	ctx := t.Context()
 	server, log := enginetest.Tables(t), enginetest.Kafka(t)
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers, configuration.Partitions = []string{log.Address()}, 2
-	client, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-	check(t, err)
-	t.Cleanup(client.Close)
-	check(t, client.EnsureTopics(ctx, schema.Topics))
-	writer := clickhouse.DefaultConfiguration()
-	writer.DSN = server.DSN()
-	to, err := clickhouse.New(writer, clickhouse.Dependencies{Report: report.Silent()})
-	check(t, err)
-	t.Cleanup(func() { to.Close() })
-	s, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client, ClickHouse: to})
+	client := clienttest.Kafka(t, log, 2, schema.Topics...)
+	s, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client, ClickHouse: clienttest.ClickHouse(t, server.DSN())})
 	check(t, err)
 	start(t, s)
 	return Running{Log: client, DSN: server.DSN(), EnginePID: server.Pid()}

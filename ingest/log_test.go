@@ -12,6 +12,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 )
 
 // openLog starts an embedded log in a folder, and a client of it.
@@ -21,15 +22,7 @@ func openLog(t *testing.T, dir string, partitions int) (*kafka.Client, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := kafka.DefaultConfiguration()
-	c.Brokers, c.Partitions = []string{log.Address()}, partitions
-	client, err := kafka.New(c, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.EnsureTopics(t.Context(), []schema.Topic{schema.Blocks}); err != nil {
-		t.Fatal(err)
-	}
+	client := clienttest.Kafka(t, log, partitions, schema.Blocks)
 	return client, func() {
 		client.Close()
 		if err := log.Stop(context.Background()); err != nil {

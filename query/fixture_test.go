@@ -388,22 +388,9 @@ func (w *world) sink(t testing.TB) {
 func (w *world) startSink(t testing.TB, c sink.Configuration) (producer *kafka.Client, await, finish func(last uint32)) {
 	t.Helper()
 	log := enginetest.Kafka(t)
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers = []string{log.Address()}
-	client := func() *kafka.Client {
-		c, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return c
-	}
-	producer = client()
-	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
-		t.Fatal(err)
-	}
+	producer = clienttest.Kafka(t, log, 1, schema.Topics...)
 	progressed := make(chan struct{}, 1)
-	s, err := sink.New(c, sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables, Progressed: func() {
+	s, err := sink.New(c, sink.Dependencies{Report: report.Silent(), Kafka: clienttest.Kafka(t, log, 1), ClickHouse: w.tables, Progressed: func() {
 		select {
 		case progressed <- struct{}{}:
 		default: // the watermark is to be read already

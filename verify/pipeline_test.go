@@ -68,7 +68,7 @@ func tablesAt(t testing.TB, dsn string) *tables {
 // startSink gives a log with topics, and runs a sink on it.
 func (l *tables) startSink(partitions int) (log *kafka.Client, stop func()) {
 	l.Helper()
-	client := l.newLog(partitions)
+	client := clienttest.Kafka(l, enginetest.Kafka(l), partitions, schema.Topics...)
 	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: enginetest.Report(l), Kafka: client, ClickHouse: l.client})
 	if err != nil {
 		l.Fatal(err)
@@ -80,23 +80,7 @@ func (l *tables) startSink(partitions int) (log *kafka.Client, stop func()) {
 		if err := out.Stop(context.Background()); err != nil {
 			l.Error(err)
 		}
-		client.Close()
 	}
-}
-
-func (l *tables) newLog(partitions int) *kafka.Client {
-	l.Helper()
-	log := enginetest.Kafka(l)
-	k := kafka.DefaultConfiguration()
-	k.Brokers, k.Partitions = []string{log.Address()}, partitions
-	client, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-	if err != nil {
-		l.Fatal(err)
-	}
-	if err := client.EnsureTopics(l.Context(), schema.Topics); err != nil {
-		l.Fatal(err)
-	}
-	return client
 }
 
 // fill runs the stages until the range is in the tables.

@@ -108,15 +108,8 @@ func (p *process) newestBundle(ctx context.Context) (uint32, error) {
 // decodeBacklog is how many bytes of blocks decode has not read, about: the
 // log tells records, and a record is a block.
 func (p *process) decodeBacklog(ctx context.Context) (int64, error) {
-	lag, err := p.log.Lag(ctx, p.settings.Decode.Group, []schema.Topic{schema.Blocks})
-	if err != nil {
-		return 0, err
-	}
-	var records int64
-	for _, n := range lag {
-		records += n
-	}
-	return records * blockBytes, nil
+	records, err := p.log.Lag(ctx, p.settings.Decode.Group, schema.Blocks)
+	return records * blockBytes, err
 }
 
 // blockBytes is the size of a full basechain block.

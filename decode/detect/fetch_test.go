@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -115,13 +115,8 @@ func (d *desk) claimed() map[string]bool {
 	return found
 }
 
-func outcome(t testing.TB, d *desk, what, outcome string) float64 {
-	t.Helper()
-	var m dto.Metric
-	if err := d.metrics.fetches.WithLabelValues(what, outcome).Write(&m); err != nil {
-		t.Fatal(err)
-	}
-	return m.GetCounter().GetValue()
+func outcome(d *desk, what, outcome string) float64 {
+	return testutil.ToFloat64(d.metrics.fetches.WithLabelValues(what, outcome))
 }
 
 func TestClaimsOfWhichNobodySawTheParentAreConfirmedByLiteServers(t *testing.T) {
@@ -162,9 +157,9 @@ func TestClaimsOfWhichNobodySawTheParentAreConfirmedByLiteServers(t *testing.T) 
 			t.Errorf("%x is confirmed, which the whole chain does not know: %v", account, d.contracts[account])
 		}
 	}
-	t.Logf("%d wallets, items and orders changed, %d of them confirmed by lite servers alone; %v parents fetched", wanted, gained, outcome(t, d, "parent", "taken"))
-	if wanted == 0 || gained == 0 || outcome(t, d, "parent", "taken") == 0 {
-		t.Errorf("%d wallets, items and orders changed, %d needed lite servers, %v parents were fetched; want some of each", wanted, gained, outcome(t, d, "parent", "taken"))
+	t.Logf("%d wallets, items and orders changed, %d of them confirmed by lite servers alone; %v parents fetched", wanted, gained, outcome(d, "parent", "taken"))
+	if wanted == 0 || gained == 0 || outcome(d, "parent", "taken") == 0 {
+		t.Errorf("%d wallets, items and orders changed, %d needed lite servers, %v parents were fetched; want some of each", wanted, gained, outcome(d, "parent", "taken"))
 	}
 	if got, want := d.configHash(), hashOf(t, v.steps[0].config); got != want {
 		t.Errorf("the config is %s, want %s", got, want)
@@ -199,12 +194,12 @@ func TestRequestsThatFailAreRepeatedAndLiesAreRefused(t *testing.T) {
 				}
 				d.do(b)
 			}
-			for deadline := time.Now().Add(time.Minute); outcome(t, d, "parent", "failed") == 0; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); outcome(d, "parent", "failed") == 0; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("no request failed")
 				}
 			}
-			if n := outcome(t, d, "parent", "taken"); n != 0 {
+			if n := outcome(d, "parent", "taken"); n != 0 {
 				t.Errorf("%v parents were taken from a server that has %s", n, name)
 			}
 			v.faults.Break(nil)
@@ -213,7 +208,7 @@ func TestRequestsThatFailAreRepeatedAndLiesAreRefused(t *testing.T) {
 				last := d.now
 				d.do(&bundle{mcSeqno: last.mcSeqno + 1, prev: last.mcSeqno, seal: last.seal})
 			}
-			if n := outcome(t, d, "parent", "taken"); n == 0 {
+			if n := outcome(d, "parent", "taken"); n == 0 {
 				t.Errorf("%v parents were taken after the server was repaired, want some", n)
 			}
 		})
@@ -323,7 +318,7 @@ func TestALibraryThatNoBlockShowedIsFetched(t *testing.T) {
 		t.Errorf("the account is %v, want a jetton master", s.of(at))
 	}
 	for what, want := range map[string]float64{"taken": 1, "absent": 1} {
-		if got := outcome(t, d, "library", what); got != want {
+		if got := outcome(d, "library", what); got != want {
 			t.Errorf("%v libraries are %s, want %v", got, what, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
@@ -74,7 +75,7 @@ func TestABrokenBoCInTheDataIsCountedAndHarmsNobodyElse(t *testing.T) {
 			t.Errorf("data that are %s: the account is %v, want nothing", name, c)
 		}
 	}
-	if got := value(t, s.metrics.unread.WithLabelValues("data")); got != float64(len(broken)) {
+	if got := testutil.ToFloat64(s.metrics.unread.WithLabelValues("data")); got != float64(len(broken)) {
 		t.Errorf("%v accounts were counted as unread for their data, want %d", got, len(broken))
 	}
 }
@@ -100,7 +101,7 @@ func TestABrokenCodeIsCountedAndHarmsNobodyElse(t *testing.T) {
 	if len(s.contracts) != 1 {
 		t.Errorf("%d contracts were found, want the neighbour alone", len(s.contracts))
 	}
-	if got := value(t, s.metrics.unread.WithLabelValues("code")); got != 3 {
+	if got := testutil.ToFloat64(s.metrics.unread.WithLabelValues("code")); got != 3 {
 		t.Errorf("%v accounts were counted as unread for their code, want 3", got)
 	}
 }
@@ -151,10 +152,10 @@ func TestAContentOfTenMegabytesIsCutAndCounted(t *testing.T) {
 	if c.GetJettonMaster() == nil || c.SizeVT() > 64<<10 {
 		t.Errorf("the record has %d bytes, jetton master: %t; want a master of at most 64 KiB", c.SizeVT(), c.GetJettonMaster() != nil)
 	}
-	if got := value(t, s.metrics.cut); got == 0 {
+	if got := testutil.ToFloat64(s.metrics.cut); got == 0 {
 		t.Error("no content was counted as cut")
 	}
-	if got, most := value(t, s.metrics.gas), 2*float64(s.configuration.AccountGas); got > most {
+	if got, most := testutil.ToFloat64(s.metrics.gas), 2*float64(s.configuration.AccountGas); got > most {
 		t.Errorf("%.0f gas for two contracts, want at most %.0f", got, most)
 	}
 }

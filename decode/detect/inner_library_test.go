@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -72,14 +73,14 @@ func (s *script) waits() (n int) {
 
 func (s *script) unreadFor(what string) float64 {
 	s.Helper()
-	return value(s, s.metrics.unread.WithLabelValues(what))
+	return testutil.ToFloat64(s.metrics.unread.WithLabelValues(what))
 }
 
 // runs is how many get-methods were run.
 func (s *script) runs() (n float64) {
 	s.Helper()
 	for _, result := range []string{"ok", "failed", "broken off"} {
-		n += value(s, s.metrics.runs.WithLabelValues(result))
+		n += testutil.ToFloat64(s.metrics.runs.WithLabelValues(result))
 	}
 	return n
 }
@@ -97,8 +98,8 @@ func TestAContractWhoseMethodLacksALibraryIsLookedIntoWhenItComes(t *testing.T) 
 	if c := s.of(at); c.GetJettonMaster() == nil || c.LastTransLt != 20 {
 		t.Fatalf("with the library the account is %v, want a jetton master as of lt 20", c)
 	}
-	if n := s.waits(); n != 0 || value(t, s.metrics.reread) != 1 {
-		t.Errorf("%d wait, %v were looked into again, want 0 and 1", n, value(t, s.metrics.reread))
+	if n := s.waits(); n != 0 || testutil.ToFloat64(s.metrics.reread) != 1 {
+		t.Errorf("%d wait, %v were looked into again, want 0 and 1", n, testutil.ToFloat64(s.metrics.reread))
 	}
 }
 
@@ -245,7 +246,7 @@ func TestALibraryThatNeverComesIsWaitedForAndNotAskedForAgainAndAgain(t *testing
 	if n := s.runs() - before; n != 0 {
 		t.Errorf("%v get-methods were run while nothing came", n)
 	}
-	if got := outcome(t, d, "library", "absent"); got != 2 || s.unreadFor("library") != 1 || s.unreadFor("library of a parent") != 1 {
+	if got := outcome(d, "library", "absent"); got != 2 || s.unreadFor("library") != 1 || s.unreadFor("library of a parent") != 1 {
 		t.Errorf("%v libraries are absent, %v accounts and %v claims are counted, want 2, 1, 1", got, s.unreadFor("library"), s.unreadFor("library of a parent"))
 	}
 	if n := s.waits(); n != 3 {
@@ -283,8 +284,8 @@ func TestALibraryIsFetchedAfterARestart(t *testing.T) {
 			s.next(nil)
 			s.idle()
 			s.next(nil)
-			if !c.is(s) || outcome(t, s.desk, "library", "taken") != 1 {
-				t.Errorf("it is not known, with %v libraries taken", outcome(t, s.desk, "library", "taken"))
+			if !c.is(s) || outcome(s.desk, "library", "taken") != 1 {
+				t.Errorf("it is not known, with %v libraries taken", outcome(s.desk, "library", "taken"))
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
@@ -69,11 +69,7 @@ func life(ctx context.Context, dir, store string, last uint32) error {
 		return err
 	}
 	for told := 0; ; time.Sleep(time.Millisecond) {
-		var m dto.Metric
-		if err := c.Bundle.Write(&m); err != nil {
-			return err
-		}
-		if now := int(m.GetGauge().GetValue()); now > told {
+		if now := int(testutil.ToFloat64(c.Bundle)); now > told {
 			told = now
 			fmt.Println("bundle", now)
 		}
@@ -277,8 +273,7 @@ func oneLife(t *testing.T, dir string, until int, store string, kill bool) (ende
 		t.Fatal(err)
 	}
 	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == -1 {
+	if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == -1 {
 		return false
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
@@ -45,29 +45,22 @@ func lifeOn(t *testing.T, client *kafka.Client, store string, handover bool, las
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		var m dto.Metric
-		if err := c.Bundle.Write(&m); err != nil {
-			t.Fatal(err)
-		}
-		lags, err := client.Lag(t.Context(), configuration.Group, []schema.Topic{schema.Accounts, schema.Transactions})
+		bundle := testutil.ToFloat64(c.Bundle)
+		left, err := client.Lag(t.Context(), configuration.Group, schema.Accounts, schema.Transactions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		left := int64(0)
-		for _, lag := range lags {
-			left += lag
-		}
-		if left == 0 && m.GetGauge().GetValue() == float64(last) {
+		if left == 0 && bundle == float64(last) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the stage has come to bundle %v, want %d; %d records are left", m.GetGauge().GetValue(), last, left)
+			t.Fatalf("the stage has come to bundle %v, want %d; %d records are left", bundle, last, left)
 		}
 	}
 	if err := c.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return value(t, c.Gaps), value(t, c.Bundles)
+	return testutil.ToFloat64(c.Gaps), testutil.ToFloat64(c.Bundles)
 }
 
 // What the folder lacks is seen again, or comes from the topic of the store's

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -282,10 +283,10 @@ func TestAHostileContractCostsItsGasAndNoMore(t *testing.T) {
 		states = append(states, state{at: bomb.Address(0), init: bomb.StateInit()})
 	}
 	s.next(states)
-	if got, most := value(t, s.metrics.gas), float64(s.configuration.AccountGas)*float64(len(states)); got > most {
+	if got, most := testutil.ToFloat64(s.metrics.gas), float64(s.configuration.AccountGas)*float64(len(states)); got > most {
 		t.Errorf("%.0f gas for %d contracts, want at most %.0f", got, len(states), most)
 	}
-	if got := value(t, s.metrics.exhausted); got == 0 {
+	if got := testutil.ToFloat64(s.metrics.exhausted); got == 0 {
 		t.Error("no run was counted that ended for want of gas")
 	}
 	for _, c := range s.contracts {
@@ -335,10 +336,10 @@ func TestAParentWhoseAnswersAreDearHoldsNobodyUp(t *testing.T) {
 	}
 	parents := []state{{at: minter.Address(0), init: minter.StateInit()}}
 	for n := range uint64(40) {
-		before := value(t, s.metrics.gas)
+		before := testutil.ToFloat64(s.metrics.gas)
 		s.next(append(parents, state{at: dear.Address(0), init: changed(contracts.Endless{ID: n}.StateInit(), n)}))
 		parents = nil
-		if got, most := value(t, s.metrics.gas)-before, float64(100+20)*run; got > most {
+		if got, most := testutil.ToFloat64(s.metrics.gas)-before, float64(100+20)*run; got > most {
 			t.Fatalf("bundle %d costs %.0f gas, want at most %.0f", s.seqno, got, most)
 		}
 		if waiting() == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -45,7 +46,7 @@ func TestAContractWhoseCodeIsALibraryIsLookedIntoWhenTheLibraryComes(t *testing.
 	if found == nil || len(found.TotalSupply) != 0 {
 		t.Fatalf("with the library the account is %v, want a jetton master", s.of(at))
 	}
-	if n := value(t, s.metrics.reread); n != 1 {
+	if n := testutil.ToFloat64(s.metrics.reread); n != 1 {
 		t.Errorf("%v accounts were looked into again, want 1", n)
 	}
 	if err := s.store.Each([]byte{keyUnread}, nil, func(rest, _ []byte) bool {
@@ -140,18 +141,18 @@ func TestAccountsThatAreDearToLookIntoFollowInTheNextBundles(t *testing.T) {
 	s.next(states)
 	bring := func(b *bundle) { b.libraries = []*record.Library{library} }
 	for n := 0; ; n++ {
-		before, looks := value(t, s.metrics.gas), value(t, s.metrics.looks)
+		before, looks := testutil.ToFloat64(s.metrics.gas), testutil.ToFloat64(s.metrics.looks)
 		s.nextWith(bring)
 		bring = func(*bundle) {}
-		got := value(t, s.metrics.gas) - before
+		got := testutil.ToFloat64(s.metrics.gas) - before
 		if most := float64(150 * run); got > most {
 			t.Fatalf("bundle %d costs %.0f gas, want at most %.0f", s.seqno, got, most)
 		}
-		if value(t, s.metrics.looks) == looks {
+		if testutil.ToFloat64(s.metrics.looks) == looks {
 			break
 		}
 	}
-	if got := value(t, s.metrics.looks); got != count {
+	if got := testutil.ToFloat64(s.metrics.looks); got != count {
 		t.Errorf("%.0f accounts were looked into, want %d", got, count)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/rs/zerolog"
 
@@ -164,13 +163,4 @@ func TestEveryInterfaceOfTheDevnetIsFound(t *testing.T) {
 		deliveries["NFT "+o.Delivery.String()]++
 	}
 	t.Log(count, deliveries)
-}
-
-func value(t testing.TB, c prometheus.Counter) float64 {
-	t.Helper()
-	var m dto.Metric
-	if err := c.Write(&m); err != nil {
-		t.Fatal(err)
-	}
-	return m.GetCounter().GetValue()
 }

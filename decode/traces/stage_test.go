@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -25,6 +25,7 @@ import (
 	"tonscribe/internal/stage"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/topictest"
 )
@@ -128,18 +129,7 @@ func publish(t *testing.T, client *kafka.Client, bundles []*bundle) {
 // newLog is a log with the stage's topics.
 func newLog(t *testing.T) *kafka.Client {
 	t.Helper()
-	log := enginetest.Kafka(t)
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers, configuration.Partitions = []string{log.Address()}, partitions
-	client, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	if err := client.EnsureTopics(t.Context(), []schema.Topic{schema.Transactions, schema.Contracts, schema.Traces}); err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return clienttest.Kafka(t, enginetest.Kafka(t), partitions, schema.Transactions, schema.Contracts, schema.Traces)
 }
 
 // start starts a member of the stage's group.
@@ -169,11 +159,7 @@ func await(t *testing.T, bundle uint32, members ...*stage.Component) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		for _, c := range members {
-			var m dto.Metric
-			if err := c.Bundle.Write(&m); err != nil {
-				t.Fatal(err)
-			}
-			if m.GetGauge().GetValue() >= float64(bundle) {
+			if testutil.ToFloat64(c.Bundle) >= float64(bundle) {
 				return
 			}
 			if err := c.Err(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -69,7 +71,7 @@ func BenchmarkBacklog(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(value(b, c.metrics.transactions.WithLabelValues("0"))/time.Since(began).Seconds(), "tx/s")
+		b.ReportMetric(testutil.ToFloat64(c.metrics.transactions.WithLabelValues("0"))/time.Since(began).Seconds(), "tx/s")
 		b.StopTimer()
 		s.stop(c)
 	}

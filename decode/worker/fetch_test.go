@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/decode"
@@ -87,13 +87,8 @@ func (v *town) on(t *testing.T, cells string, pool *lite.Pool) *Component {
 	return c
 }
 
-func fetched(t testing.TB, c *Component, outcome string) int {
-	t.Helper()
-	var m dto.Metric
-	if err := c.metrics.fetches.WithLabelValues(outcome).Write(&m); err != nil {
-		t.Fatal(err)
-	}
-	return int(m.GetCounter().GetValue())
+func fetched(c *Component, outcome string) int {
+	return int(testutil.ToFloat64(c.metrics.fetches.WithLabelValues(outcome)))
 }
 
 // states are the newest of all accounts up to the last bundle, and the codes.
@@ -159,10 +154,10 @@ func TestLiteServersCompleteStatesOfWhichTheBlocksShowAPart(t *testing.T) {
 		missing = incomplete(t, newest, codes)
 		return missing == 0 && len(newest) > 0
 	})
-	if taken := fetched(t, c, "taken"); late == 0 || taken == 0 {
+	if taken := fetched(c, "taken"); late == 0 || taken == 0 {
 		t.Errorf("%d accounts came late, %d states were fetched; want some of both", late, taken)
 	}
-	t.Logf("%d accounts, %d came late after %d fetches", len(newest), late, fetched(t, c, "taken"))
+	t.Logf("%d accounts, %d came late after %d fetches", len(newest), late, fetched(c, "taken"))
 }
 
 func TestTheHeadDoesNotWaitForLiteServersAndWhatIsWantedSurvivesARestart(t *testing.T) {
@@ -206,9 +201,9 @@ func TestAStateOfAnotherMomentIsNotTaken(t *testing.T) {
 		})
 	c := v.on(t, t.TempDir(), v.pool)
 	defer v.stop(c)
-	for deadline := time.Now().Add(2 * time.Minute); fetched(t, c, "refused") == 0 || fetched(t, c, "taken") == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); fetched(c, "refused") == 0 || fetched(c, "taken") == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d states are taken and %d refused, want some of both", fetched(t, c, "taken"), fetched(t, c, "refused"))
+			t.Fatalf("%d states are taken and %d refused, want some of both", fetched(c, "taken"), fetched(c, "refused"))
 		}
 	}
 	v.feedTo(16)

@@ -7,11 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-func value(t testing.TB, metric prometheus.Collector) float64 {
-	t.Helper()
-	return testutil.ToFloat64(metric)
-}
-
 func TestWhatAlarmsArePutOnIsCountedFromTheBeginningOfAPartitionOn(t *testing.T) {
 	s := onEmbedded(t, 1)
 	bundles := realBundles(t)[:2]

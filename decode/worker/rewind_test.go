@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/localstore"
 	"tonscribe/internal/report"
@@ -23,23 +25,23 @@ func (s *stage) lifeOf(bundles []*source, cells string) (gaps float64) {
 	c := s.start(configuration)
 	defer s.stop(c)
 	s.awaitDone(c, bundles[len(bundles)-1].mcSeqno)
-	return value(s, c.metrics.gaps.WithLabelValues("0"))
+	return testutil.ToFloat64(c.metrics.gaps.WithLabelValues("0"))
 }
 
 // awaitDone waits until the group has come to a bundle.
 func (s *stage) awaitDone(c *Component, bundle uint32) {
 	s.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		lags, err := s.Lag(s.Context(), c.configuration.Group, []schema.Topic{schema.Blocks})
+		lag, err := s.Lag(s.Context(), c.configuration.Group, schema.Blocks)
 		if err != nil {
 			s.Fatal(err)
 		}
-		done := value(s, c.metrics.bundle.WithLabelValues("0"))
-		if lag := lags[kafka.TopicPartition{Topic: schema.Blocks.Name}]; lag == 0 && done == float64(bundle) {
+		done := testutil.ToFloat64(c.metrics.bundle.WithLabelValues("0"))
+		if lag == 0 && done == float64(bundle) {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.Fatalf("the worker has come to bundle %v, want %d; lag %v", done, bundle, lags)
+			s.Fatalf("the worker has come to bundle %v, want %d; lag %d", done, bundle, lag)
 		}
 	}
 }

@@ -173,27 +173,25 @@ func (c *Client) Done(ctx context.Context, group, topic string, partition int) (
 	return mcSeqno, nil
 }
 
-// Lag is, for every partition of the topics, how many records the group has
-// not committed.
-func (c *Client) Lag(ctx context.Context, group string, topics []schema.Topic) (map[TopicPartition]int64, error) {
+// Lag is how many records the topics have that the group has not committed.
+func (c *Client) Lag(ctx context.Context, group string, topics ...schema.Topic) (records int64, err error) {
 	if err := c.connect(ctx); err != nil {
-		return nil, fmt.Errorf("lag of %s: %w", group, err)
+		return 0, fmt.Errorf("lag of %s: %w", group, err)
 	}
-	lags := map[TopicPartition]int64{}
 	for _, topic := range topics {
 		for p := range c.configuration.Partitions {
 			tp := TopicPartition{topic.Name, p}
 			err := c.persist(ctx, "lag", func(ctx context.Context) error {
 				lag, err := c.lagOf(ctx, group, tp)
-				lags[tp] = lag
+				records += lag
 				return err
 			})
 			if err != nil {
-				return nil, fmt.Errorf("lag of %s in %s: %w", group, tp, err)
+				return 0, fmt.Errorf("lag of %s in %s: %w", group, tp, err)
 			}
 		}
 	}
-	return lags, nil
+	return records, nil
 }
 
 func (c *Client) lagOf(ctx context.Context, group string, tp TopicPartition) (int64, error) {
@@ -207,8 +205,12 @@ func (c *Client) lagOf(ctx context.Context, group string, tp TopicPartition) (in
 		return 0, err
 	}
 	for _, partition := range response.Topics[tp.Topic] {
-		if partition.Partition == tp.Partition {
-			return max(0, partition.LastOffset-done), partition.Error
+		switch {
+		case partition.Partition != tp.Partition:
+		case partition.Error != nil:
+			return 0, partition.Error
+		default:
+			return max(0, partition.LastOffset-done), nil
 		}
 	}
 	return 0, fmt.Errorf("no answer for %s", tp)

@@ -12,12 +12,14 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	kafkatest "tonscribe/test/support/kafka"
 )
 
@@ -29,14 +31,7 @@ func openLog(t testing.TB) *kafka.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Stop(context.Background()) })
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers, configuration.Partitions = []string{log.Address()}, 2
-	client, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return clienttest.Kafka(t, log, 2)
 }
 
 // member is one of a stage's group that has all partitions.
@@ -155,7 +150,7 @@ func (m *member) expect(last uint32) {
 
 func (m *member) restored(from string) float64 {
 	m.Helper()
-	return value(m.TB, m.Restored.WithLabelValues(from))
+	return testutil.ToFloat64(m.Restored.WithLabelValues(from))
 }
 
 func TestAMemberWithoutAFolderHasWhatTheOneBeforeMadeDurable(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/engine"
@@ -123,11 +124,11 @@ func (m *machine) feed(from, to uint32) {
 		m.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		lag, err := m.client.Lag(m.Context(), "test", []schema.Topic{schema.Transactions})
+		lag, err := m.client.Lag(m.Context(), "test", schema.Transactions)
 		if err != nil {
 			m.Fatal(err)
 		}
-		if lag[kafka.TopicPartition{Topic: schema.Transactions.Name}] == 0 {
+		if lag == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -201,7 +202,7 @@ func TestALogThatWasMadeAnewGetsEveryBundleThatItCan(t *testing.T) {
 			defer m.stop()
 			m.feed(c.first, 20)
 			m.expect(c.again, 20)
-			if gaps := value(t, m.stage.Gaps); gaps != c.gaps {
+			if gaps := testutil.ToFloat64(m.stage.Gaps); gaps != c.gaps {
 				t.Errorf("%v gaps, want %v", gaps, c.gaps)
 			}
 		})

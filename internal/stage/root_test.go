@@ -5,21 +5,12 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
 )
-
-func value(t testing.TB, c prometheus.Counter) float64 {
-	t.Helper()
-	var m dto.Metric
-	if err := c.Write(&m); err != nil {
-		t.Fatal(err)
-	}
-	return m.GetCounter().GetValue()
-}
 
 // silent is a logic that makes nothing of bundles.
 type silent struct{}
@@ -42,7 +33,7 @@ func TestAGapInTheBundlesIsCountedAndTheNextOneIsNone(t *testing.T) {
 			t.Fatalf("bundle %d: %v", b.McSeqno, err)
 		}
 	}
-	if got := value(t, s.Gaps); got != 1 || store.Marker() != 6 {
+	if got := testutil.ToFloat64(s.Gaps); got != 1 || store.Marker() != 6 {
 		t.Errorf("%v gaps, the store is at bundle %d; want 1 and 6", got, store.Marker())
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/ton/address"
 	"tonscribe/ton/tvm"
@@ -326,14 +327,7 @@ func TestReplicasKnowWhatOthersForesawOverKafka(t *testing.T) {
 	log := enginetest.Kafka(t)
 	var clients []Log
 	for range 2 {
-		c := kafka.DefaultConfiguration()
-		c.Brokers = []string{log.Address()}
-		client, err := kafka.New(c, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(client.Close) // after the components have stopped
-		clients = append(clients, client)
+		clients = append(clients, clienttest.Kafka(t, log, 1))
 	}
 	first, second := replicas(t, clients...)
 	share(t, first, second)

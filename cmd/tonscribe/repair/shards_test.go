@@ -6,6 +6,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/clustertest"
 )
 
@@ -17,7 +18,7 @@ func TestWhatIsLeftOfLostActionsGoesFromEachShard(t *testing.T) {
 	if err := migrations.Up(ctx, dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
 		t.Fatal(err)
 	}
-	tables := openTables(t, dsn)
+	tables := clienttest.ClickHouse(t, dsn)
 	// Of two actions the second one was recognised again, and has another name.
 	insert := func(revision, name, from int) {
 		t.Helper()

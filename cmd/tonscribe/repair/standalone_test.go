@@ -13,7 +13,6 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/sink"
 	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
@@ -60,24 +59,7 @@ func TestStandaloneTablesNeedNoEarlierBundles(t *testing.T) {
 // openEngines gives empty tables and an empty log.
 func openEngines(t *testing.T) (*clickhouse.Client, *kafka.Client) {
 	t.Helper()
-	ctx := t.Context()
-	dsn := enginetest.ClickHouse(t).DSN()
-	if err := migrations.Up(ctx, dsn, migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	tables := openTables(t, dsn)
-	engine := enginetest.Kafka(t)
-	k := kafka.DefaultConfiguration()
-	k.Brokers, k.Partitions = []string{engine.Address()}, 1
-	log, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: engine.Dial, Epoch: engine.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { log.Close() })
-	if err := log.EnsureTopics(ctx, schema.Topics); err != nil {
-		t.Fatal(err)
-	}
-	return tables, log
+	return clienttest.ClickHouse(t, enginetest.Tables(t).DSN()), clienttest.Kafka(t, enginetest.Kafka(t), 1, schema.Topics...)
 }
 
 // decodeBlocks gives tables with what blocks from one on decode to.
@@ -127,9 +109,4 @@ func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Clie
 		}
 	}
 	return client
-}
-
-func openTables(t *testing.T, dsn string) *clickhouse.Client {
-	t.Helper()
-	return clienttest.ClickHouse(t, dsn)
 }
