@@ -22,6 +22,7 @@ import (
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/sink"
@@ -64,7 +65,7 @@ func engines(t *testing.T) Running {
 	client := clienttest.Kafka(t, log, 2, schema.Topics...)
 	s, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client, ClickHouse: clienttest.ClickHouse(t, server.DSN())})
 	check(t, err)
-	start(t, s)
+	lifetimetest.Run(t, s)
 	return Running{Log: client, DSN: server.DSN(), EnginePID: server.Pid()}
 }
 
@@ -73,16 +74,6 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// start starts a stage and stops it after the test.
-func start(t *testing.T, stage interface {
-	Start(context.Context) error
-	Stop(context.Context) error
-}) {
-	t.Helper()
-	check(t, stage.Start(t.Context()))
-	t.Cleanup(func() { stage.Stop(context.Background()) })
 }
 
 func withSink(t *testing.T) Dependencies {
@@ -112,10 +103,10 @@ func withPipeline(t *testing.T) Dependencies {
 		if err := started(ctx, running); err != nil {
 			return err
 		}
-		start(t, assembled)
-		start(t, f)
-		start(t, w)
-		start(t, in)
+		lifetimetest.Run(t, assembled)
+		lifetimetest.Run(t, f)
+		lifetimetest.Run(t, w)
+		lifetimetest.Run(t, in)
 		look, err := openTables(running.DSN)
 		check(t, err)
 		defer look.Close()

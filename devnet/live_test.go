@@ -18,6 +18,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 
 	"tonscribe/devnet/contracts"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 )
 
@@ -28,14 +29,7 @@ func live(t *testing.T, c Configuration) *Component {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Stop(context.Background()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
+	lifetimetest.Run(t, d)
 	return d
 }
 

@@ -11,6 +11,7 @@ import (
 	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -102,21 +103,12 @@ func (s *stream) start(tables *clickhouse.Client, change func(*Configuration)) (
 	if err != nil {
 		s.Fatal(err)
 	}
-	if err := sink.Start(s.Context()); err != nil {
-		s.Fatal(err)
-	}
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
+	lifetimetest.Run(s, sink)
+	return sink, func() {
 		if err := sink.Stop(context.Background()); err != nil {
 			s.Error(err)
 		}
 	}
-	s.Cleanup(stop)
-	return sink, stop
 }
 
 // patience is how long a test waits for a group that does not get on.

@@ -29,6 +29,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/clienttest"
@@ -160,10 +161,7 @@ func (h *house) start(change func(*Configuration)) *Component {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if err := c.Start(h.Context()); err != nil {
-		h.Fatal(err)
-	}
-	h.Cleanup(func() { h.stop(c) })
+	lifetimetest.Run(h, c)
 	return c
 }
 
@@ -186,10 +184,7 @@ func (h *house) manual() *Manual {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if err := m.Start(h.Context()); err != nil {
-		h.Fatal(err)
-	}
-	h.Cleanup(func() { m.Stop(context.Background()) })
+	lifetimetest.Run(h, m)
 	return m
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
 )
@@ -46,10 +47,7 @@ func (h *house) quietly(change func(*Configuration)) *Component {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if err := c.Start(h.Context()); err != nil {
-		h.Fatal(err)
-	}
-	h.Cleanup(func() { h.stop(c) })
+	lifetimetest.Run(h, c)
 	return c
 }
 
