@@ -84,6 +84,14 @@ func (l *testLog) consume(handle func(ctx context.Context, reader *PartitionRead
 	return result
 }
 
+// reads is consume with a handler that must succeed.
+func (l *testLog) reads(handle func(ctx context.Context, reader *PartitionReader) error) {
+	l.t.Helper()
+	if err := l.consume(handle); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // bundle makes the records of a bundle with n blocks of size bytes.
 func bundle(mc, prev uint32, n, size int) []*record.Record {
 	var records []*record.Record
@@ -134,10 +142,7 @@ func (l *testLog) raw(partition, n int) []*record.Record {
 
 func (l *testLog) commitRaw(offset int64, metadata string) {
 	l.t.Helper()
-	err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+	l.reads(func(ctx context.Context, reader *PartitionReader) error {
 		return reader.member.commit(ctx, reader.place(), offset, metadata)
 	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
 }
