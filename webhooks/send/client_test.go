@@ -40,9 +40,7 @@ func newTestClient(t *testing.T, change func(*Configuration)) *client {
 		change(&c)
 	}
 	made, err := newClient(c, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(made.close)
 	return made
 }
@@ -51,9 +49,7 @@ func newTestClient(t *testing.T, change func(*Configuration)) *client {
 func raw(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{authority(t).issue(t, certificate{})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -185,9 +181,7 @@ func TestCertificatesAreVerifiedAndTheirFaultsToldApart(t *testing.T) {
 	serve := func(config *tls.Config) string {
 		t.Helper()
 		l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request got through") }), ErrorLog: quiet()}
 		go s.Serve(l)
 		t.Cleanup(func() { s.Close() })
@@ -199,9 +193,7 @@ func TestCertificatesAreVerifiedAndTheirFaultsToldApart(t *testing.T) {
 	old := with(certificate{})
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go http.Serve(plain, http.NotFoundHandler())
 	t.Cleanup(func() { plain.Close() })
 	c := newTestClient(t, nil)
@@ -240,9 +232,7 @@ func TestAddressesThatAreNotGloballyReachableAreNotConnectedTo(t *testing.T) {
 	configuration := DefaultConfiguration()
 	configuration.DenyNetworks = []string{"1.1.1.1/32", "2606:4700:4700::1111/128"}
 	reaches, err := Reaches(configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, address := range addresses {
 		if ip, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil && reaches(ip) {
 			t.Errorf("%s may be saved, and is not connected to", ip)
@@ -263,9 +253,7 @@ func TestAddressesThatAreNotGloballyReachableAreNotConnectedTo(t *testing.T) {
 		}
 	}
 	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, address := range own {
 		if ip, _, err := net.ParseCIDR(address.String()); err == nil && !ip.IsLinkLocalUnicast() {
 			if of, ok := netip.AddrFromSlice(ip); ok && reaches(of.Unmap()) {

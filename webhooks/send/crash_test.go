@@ -80,18 +80,14 @@ func childMain() {
 func (h *house) spawn(c child) *exec.Cmd {
 	h.Helper()
 	told, err := json.Marshal(c)
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+string(told))
 	command.Stderr = os.Stderr
 	if _, err := command.StdinPipe(); err != nil {
 		h.Fatal(err)
 	}
-	if err := command.Start(); err != nil {
-		h.Fatal(err)
-	}
+	must(h, command.Start())
 	h.Cleanup(func() { command.Process.Kill(); command.Wait() })
 	return command
 }
@@ -100,9 +96,7 @@ func (h *house) spawn(c child) *exec.Cmd {
 func (h *house) bridge() string {
 	h.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	h.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -168,9 +162,7 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 	<-s.arrived
 	for n := range times {
 		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
-		if err := sender.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, sender.Process.Kill())
 		sender.Wait()
 		for drained := false; !drained; {
 			select {
@@ -262,9 +254,7 @@ func TestOnApacheKafkaAStandByHasTheMerchantsOfASenderThatWasKilled(t *testing.T
 	h.start(nil)
 	publish("shared")
 	await("shared")
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Process.Kill())
 	killed := time.Now()
 	publish("after")
 	await("after")

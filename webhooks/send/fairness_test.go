@@ -119,9 +119,7 @@ func firstAnswers(t *testing.T, silent bool) (took []time.Duration, most int) {
 			}
 		}
 	}()
-	if err := s.dispatch.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.dispatch.Run(t.Context()))
 	for n := 0; n < perSecond*seconds; n += 2 {
 		first, is := s.took[named("event "+fmt.Sprint(n))]
 		if !is {

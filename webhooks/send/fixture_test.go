@@ -77,9 +77,7 @@ func newHouseOn(t testing.TB, log *kafka.Client) *house {
 	t.Helper()
 	h := &house{TB: t, engine: enginetest.Tables(t, "merchants", "events", "deliveries", "delivery_attempts", "replays", "progress"), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
 	h.tables = clienttest.ClickHouse(t, h.engine.DSN())
-	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}))
 	return h
 }
 
@@ -88,9 +86,7 @@ func logOf(t testing.TB, address string, dial func(context.Context, string, stri
 	c := kafka.DefaultConfiguration()
 	c.Brokers, c.Partitions = []string{address}, testPartitions
 	client, err := kafka.New(c, kafka.Dependencies{Report: enginetest.Report(t), Dial: dial, Epoch: epoch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(client.Close)
 	return client
 }
@@ -158,9 +154,7 @@ func (h *house) configuration(change func(*Configuration)) Configuration {
 func (h *house) start(change func(*Configuration)) *Component {
 	h.Helper()
 	c, err := New(h.configuration(change), h.dependencies())
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	lifetimetest.Run(h, c)
 	return c
 }
@@ -181,9 +175,7 @@ func (h *house) stop(c *Component) {
 func (h *house) manual() *Manual {
 	h.Helper()
 	m, err := NewManual(h.configuration(nil), h.dependencies())
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	lifetimetest.Run(h, m)
 	return m
 }
@@ -224,9 +216,7 @@ func (h *house) publish(events ...*record.TransferEvent) {
 		for _, r := range records {
 			r.McSeqno, r.PrevMcSeqno = h.mcSeqno, h.mcSeqno-1
 		}
-		if err := h.log.Publish(h.Context(), schema.Transfers.Name, p, records); err != nil {
-			h.Fatal(err)
-		}
+		must(h, h.log.Publish(h.Context(), schema.Transfers.Name, p, records))
 	}
 }
 
@@ -338,19 +328,13 @@ func authority(t testing.TB) *issuer {
 	t.Helper()
 	authorityOnce.Do(func() {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(24 * time.Hour),
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		made, err := x509.ParseCertificate(der)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		authorityMade = &issuer{key, made}
 	})
 	return authorityMade
@@ -360,9 +344,7 @@ func authority(t testing.TB) *issuer {
 func (i *issuer) file(t testing.TB) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw}), 0o600))
 	return file
 }
 
@@ -378,9 +360,7 @@ var serial atomic.Uint64
 func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, 1+serial.Add(1))), NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if c.name != "" {
@@ -394,9 +374,7 @@ func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 		parent, signer = template, key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -409,4 +387,11 @@ func newBlackBox(t testing.TB, answer http.HandlerFunc) *httptest.Server {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -44,9 +44,7 @@ func (h *house) quietly(change func(*Configuration)) *Component {
 	d := h.dependencies()
 	d.Report = report.Reporter{Log: report.Silent().Log, Metrics: prometheus.NewRegistry()}
 	c, err := New(h.configuration(change), d)
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	lifetimetest.Run(h, c)
 	return c
 }
@@ -80,9 +78,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	}
 	<-done
 	for delivered := uint64(0); delivered < uint64(b.N)+1; time.Sleep(5 * time.Millisecond) {
-		if err := h.tables.Conn().QueryRow(b.Context(), "SELECT uniqExact(event) FROM deliveries WHERE state = 'delivered'").Scan(&delivered); err != nil {
-			b.Fatal(err)
-		}
+		must(b, h.tables.Conn().QueryRow(b.Context(), "SELECT uniqExact(event) FROM deliveries WHERE state = 'delivered'").Scan(&delivered))
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
@@ -199,14 +195,10 @@ func TestTwoThousandOpenAttemptsFitInto300MB(t *testing.T) {
 	sender := h.spawn(c)
 	<-reached
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", sender.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("%d open attempts: %d MB", want, kilobytes>>10)
 	if kilobytes > 300<<10 {
 		t.Errorf("the sender has taken %d MB, want 300 at most", kilobytes>>10)

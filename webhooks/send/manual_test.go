@@ -131,9 +131,7 @@ func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
 		at := began.Add(time.Duration(n) * time.Second)
 		rows = append(rows, Attempt{Merchant: named("m"), Event: named("event taken"), Number: n + 2, Kind: KindManual, Began: at, Ended: at, expires: at.Add(time.Hour)})
 	}
-	if err := insertAttempts(t.Context(), h.tables, rows); err != nil {
-		t.Fatal(err)
-	}
+	must(t, insertAttempts(t.Context(), h.tables, rows))
 	a, err := h.manual().Redeliver(t.Context(), named("m"), named("event taken"))
 	if err != nil || a.Number != maxAttempts+2 {
 		t.Errorf("the next attempt has number %d, %v, want %d", a.Number, err, maxAttempts+2)
@@ -147,14 +145,10 @@ func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
 func TestAttemptsByHandAreNotReadWhenADeliveryIsTakenUpAgain(t *testing.T) {
 	h := newHouse(t)
 	c, err := New(h.configuration(nil), h.dependencies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := c.newQueue(0)
 	list, err := q.enter(t.Context(), []*record.TransferEvent{transfer("m", "waits", "1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	rows := []Attempt{{Merchant: named("m"), Event: named("event waits"), Number: 1, Kind: KindAuto, Class: ClassTimeout, Began: began, Ended: began, expires: began.Add(3 * time.Hour)}}
 	body := bytes.Repeat([]byte("x"), maxBodyKept)
@@ -162,9 +156,7 @@ func TestAttemptsByHandAreNotReadWhenADeliveryIsTakenUpAgain(t *testing.T) {
 		at := began.Add(time.Duration(n+1) * time.Second)
 		rows = append(rows, Attempt{Merchant: named("m"), Event: named("event waits"), Number: n + 2, Kind: KindManual, Class: ClassStatus, Began: at, Ended: at, expires: at.Add(3 * time.Hour), ResponseBody: body})
 	}
-	if err := insertAttempts(t.Context(), h.tables, rows); err != nil {
-		t.Fatal(err)
-	}
+	must(t, insertAttempts(t.Context(), h.tables, rows))
 	costtest.Within(t, time.Minute, 4<<20, func() {
 		if err := q.recover(t.Context(), named("m"), list); err != nil {
 			t.Error(err)
@@ -187,14 +179,10 @@ func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 	})
 	h.at.set(named("m"), toURL(s.URL))
 	c, err := New(h.configuration(nil), h.dependencies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := h.manual()
 	list, err := c.newQueue(0).enter(t.Context(), []*record.TransferEvent{transfer("m", "taken", "1"), transfer("m", "failed", "2")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var attempts sync.WaitGroup
 	for _, d := range list {
 		attempts.Go(func() {
@@ -206,9 +194,7 @@ func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 	}
 	for n, state := range []State{Exhausted, Delivered} {
 		list[n].State, list[n].changed = state, list[n].changed+1
-		if err := insertDeliveries(t.Context(), h.tables, []Delivery{list[n].Delivery}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, insertDeliveries(t.Context(), h.tables, []Delivery{list[n].Delivery}))
 	}
 	close(gate)
 	attempts.Wait()
@@ -224,23 +210,15 @@ func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 func TestASuccessByHandWhileTheEndIsWrittenCounts(t *testing.T) {
 	h := newHouse(t)
 	c, err := New(h.configuration(nil), h.dependencies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := c.newQueue(0)
 	list, err := q.enter(t.Context(), []*record.TransferEvent{transfer("m", "late", "1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const amid = "CREATE MATERIALIZED VIEW amid TO delivery_attempts AS SELECT merchant, event, 'manual' AS kind, 200 AS code, 1 AS number, expires, 1 AS changed FROM deliveries WHERE state = 'exhausted'"
-	if err := h.tables.Conn().Exec(t.Context(), amid); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.tables.Conn().Exec(t.Context(), amid))
 	tried := &item{Value: list[0]}
 	tried.Value.State = Exhausted
-	if err := q.Write(t.Context(), []*item{tried}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, q.Write(t.Context(), []*item{tried}))
 	if d, attempts := h.await("m", "late", func(*Delivery) bool { return true }); d.State != Delivered || len(attempts) != 1 {
 		t.Errorf("%s with %d attempts, want %s with one", d.State, len(attempts), Delivered)
 	}
@@ -298,14 +276,10 @@ func TestTestSendsLookLikeEventsButForTheirReferenceAndHeader(t *testing.T) {
 func TestAReplayIsCancelledAlsoWhereTheWallClockWasPutBack(t *testing.T) {
 	h := newHouse(t)
 	m, err := NewManual(h.configuration(nil), h.dependencies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	begun := time.Now().UTC().Truncate(time.Microsecond).Add(time.Hour)
 	r := Replay{Merchant: named("m"), ID: named("replay"), State: ReplayRunning, Created: begun, changed: uint64(begun.UnixMicro())}
-	if err := m.put(t.Context(), &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.put(t.Context(), &r))
 	if _, err := m.Cancel(t.Context(), r.Merchant, r.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -347,9 +321,7 @@ func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 		t.Helper()
 		for {
 			now, err := m.Replays(t.Context(), named("m"), r.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if now.State != ReplayRunning && now.Reported.After(r.Reported) {
 				if now.State != state {
 					t.Errorf("the replay ends %s, want %s", now.State, state)
@@ -360,9 +332,7 @@ func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 		}
 	}
 	r, err := m.Replay(t.Context(), named("m"), some)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if done := await(r, ReplayDone); done.Found != 9 || done.Done != 9 || done.Delivered != 9 || s.count() != 9 {
 		t.Errorf("the replay is %+v with %d requests, want 9 of each", done, s.count())
 	}
@@ -384,9 +354,7 @@ func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 			break
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := m.Replay(t.Context(), named("m"), some); !errors.Is(err, ErrReplaying) {
 		t.Errorf("a second one: %v, want %v", err, ErrReplaying)
 	}
@@ -445,9 +413,7 @@ func TestLogIsSearchedByWhatMerchantsKnowAndItsPagesDoNotMove(t *testing.T) {
 	var last *Delivery
 	for page := 0; ; page++ {
 		list, next, err := l.Search(t.Context(), named("m"), Search{Limit: 4, Cursor: cursor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range list {
 			seen[list[i].Event]++
 			if last != nil && list[i].Happened.After(last.Happened) {

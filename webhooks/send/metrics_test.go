@@ -22,9 +22,7 @@ func TestNoAttemptComesBeforeItsBlockWhereClocksDiffer(t *testing.T) {
 	now := time.Now()
 	q.observe(&delivery{Delivery: Delivery{Happened: now.Add(time.Hour)}, number: 1, taken: now})
 	var m dto.Metric
-	if err := q.metrics.sinceBlock.Write(&m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, q.metrics.sinceBlock.Write(&m))
 	if h := m.GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != 0 {
 		t.Errorf("%d attempts, %v s from their blocks, want one and 0", h.GetSampleCount(), h.GetSampleSum())
 	}

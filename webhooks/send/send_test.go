@@ -316,18 +316,14 @@ func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
 func TestNothingWaitsLongerThanTheScheduleAfterTheWallClockWasPutBack(t *testing.T) {
 	h := newHouse(t)
 	c, err := New(h.configuration(nil), h.dependencies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fresh, err := c.newQueue(0).enter(t.Context(), []*record.TransferEvent{transfer("m", "1", "1")})
 	if err != nil || len(fresh) != 1 {
 		t.Fatalf("%d deliveries, %v", len(fresh), err)
 	}
 	d := fresh[0].Delivery
 	d.Due, d.changed = d.Due.Add(time.Hour), d.changed+1
-	if err := insertDeliveries(t.Context(), h.tables, []Delivery{d}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, insertDeliveries(t.Context(), h.tables, []Delivery{d}))
 	q := c.newQueue(0)
 	q.await(d.Merchant, d.Happened)
 	items, _, err := q.Read(t.Context(), d.Merchant, 1)
@@ -379,9 +375,7 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 			of[n].Merchant, of[n].Event, of[n].Happened = named(merchant), named(fmt.Sprint(merchant, n)), of[n].LastEnded
 			of[n].Detected, of[n].expires = of[n].LastEnded, time.Now().Add(time.Hour)
 		}
-		if err := insertDeliveries(t.Context(), h.tables, of); err != nil {
-			t.Fatal(err)
-		}
+		must(t, insertDeliveries(t.Context(), h.tables, of))
 	}
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d).UTC().Truncate(time.Second) }
 	const day = 24 * time.Hour
@@ -463,12 +457,8 @@ func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
 		e := transfer("m", name, name)
 		d := deliveryOf(e, now, 0)
 		d.expires, d.changed = expires, 1
-		if err := insertEvents(t.Context(), h.tables, []*record.TransferEvent{e}, []delivery{d}); err != nil {
-			t.Fatal(err)
-		}
-		if err := insertDeliveries(t.Context(), h.tables, []Delivery{d.Delivery}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, insertEvents(t.Context(), h.tables, []*record.TransferEvent{e}, []delivery{d}))
+		must(t, insertDeliveries(t.Context(), h.tables, []Delivery{d.Delivery}))
 
 	}
 	rows("old", now.Add(-time.Hour))
@@ -480,9 +470,7 @@ func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
 	}
 	// What a payment came to is asked for long after the delivery has been forgotten.
 	for table, want := range map[string]uint64{"events": 2, "deliveries": 1} {
-		if err := h.tables.Conn().Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.tables.Conn().Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"))
 		var left uint64
 		if err := h.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&left); err != nil || left != want {
 			t.Errorf("%s has %d rows after a merge, %v, want %d", table, left, err, want)
