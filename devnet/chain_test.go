@@ -21,12 +21,8 @@ func still(t *testing.T, dir string, c Configuration) *Component {
 	t.Helper()
 	c.Dir = dir
 	d, err := New(c, Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.openChain(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.openChain())
 	return d
 }
 
@@ -42,9 +38,7 @@ func chainOf(t *testing.T, d *Component) map[string][]byte {
 	blocks := map[string][]byte{}
 	for seqno := uint32(1); seqno <= d.Seqno(); seqno++ {
 		b, err := d.history.Bundle(seqno)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, block := range append(b.Shards, b.Master) {
 			blocks[fmt.Sprintf("%d_%016x_%d", block.ID.Workchain, uint64(block.ID.Shard), block.ID.SeqNo)] = block.Data
 		}
@@ -72,14 +66,10 @@ func TestSameSeedAndClockGiveTheSameChainByteForByte(t *testing.T) {
 	c := fixedConfiguration()
 	once := still(t, t.TempDir(), c)
 	for range testBlocks {
-		if err := once.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, once.step(time.Now()))
 	}
 	want := chainOf(t, once)
-	if err := once.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, once.close(t.Context()))
 	transactions := once.Last().Transactions
 	if transactions == 0 {
 		t.Error("the last block has no transactions")
@@ -93,16 +83,12 @@ func TestSameSeedAndClockGiveTheSameChainByteForByte(t *testing.T) {
 				if seqno++; seqno > testBlocks {
 					break
 				}
-				if err := d.step(time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, d.step(time.Now()))
 			}
 			if d.Seqno() == testBlocks {
 				compareChains(t, "resumed", chainOf(t, d), want)
 			}
-			if err := d.close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.close(t.Context()))
 		}
 	})
 
@@ -123,9 +109,7 @@ func TestSameSeedAndClockGiveTheSameChainByteForByte(t *testing.T) {
 		}
 		got := map[string][]byte{}
 		paths, err := filepath.Glob(filepath.Join(dir, "blocks", "*", "*.boc"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, path := range paths {
 			name := filepath.Base(path)
 			if got[name[:len(name)-4]], err = os.ReadFile(path); err != nil {
@@ -145,9 +129,7 @@ func TestAnotherSeedIsRefusedForAChainThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	c := fixedConfiguration()
 	d := still(t, dir, c)
-	if err := d.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.close(t.Context()))
 	for name, change := range map[string]func(*Configuration){
 		"seed":       func(c *Configuration) { c.Seed++ },
 		"fixed time": func(c *Configuration) { c.FixedTime++ },
@@ -172,19 +154,13 @@ func TestOnlyANewChainSaysWhatIsBurned(t *testing.T) {
 	for stored, want := range map[string]bool{"": true, `{"seed":1,"genesis_time":7,"consensus":"simplex"}`: false} {
 		configuration.Dir = t.TempDir()
 		if stored != "" {
-			if err := os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(stored), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(stored), 0o600))
 		}
 		for range 2 { // it is kept
 			o, err := originOf(configuration, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			m, err := newMaker(o, configuration, chain.Head{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			burning, err := tlb.BlockchainConfig{Root: m.chain.Config()}.GetBurningConfig()
 			if err != nil || burning.FeeBurnNum != 0 || (burning.FeeBurnDenom == 1) != want {
 				t.Errorf("stored %q: %+v, %v, want that it is said: %v", stored, burning, err, want)
@@ -210,9 +186,7 @@ func TestConsensusOfAChainNeverChanges(t *testing.T) {
 		configuration := DefaultConfiguration()
 		configuration.Dir, configuration.Consensus = t.TempDir(), c.asked
 		if c.stored != "" {
-			if err := os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(c.stored), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(c.stored), 0o600))
 		}
 		o, err := originOf(configuration, time.Now())
 		if (err == nil) != (c.want != "") || o.Consensus != c.want {

@@ -55,23 +55,15 @@ func TestShardsSplitAndMergeAtEveryPace(t *testing.T) {
 					if d.Seqno() >= limit {
 						t.Fatalf("%d shards after block %d, want %d", len(d.Shards()), d.Seqno(), shards)
 					}
-					if err := d.step(time.Now()); err != nil {
-						t.Fatal(err)
-					}
+					must(t, d.step(time.Now()))
 				}
 			}
 			until(2)
-			if err := d.Split(0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.Split(0))
 			until(3)
-			if err := d.Merge(0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.Merge(0))
 			until(2)
-			if err := d.close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.close(t.Context()))
 		})
 	}
 }

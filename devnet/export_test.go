@@ -15,27 +15,19 @@ func TestExportWritesEveryBlockThatWasMade(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	d := still(t, dir, fixedConfiguration())
 	for range testBlocks {
-		if err := d.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.step(time.Now()))
 	}
 	want := chainOf(t, d)
 	export := Exportation{Dir: dir, Out: out, Format: packages.FormatFiles}
 	if _, err := Export(t.Context(), export); err == nil {
 		t.Error("a devnet is exported while it runs")
 	}
-	if err := d.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.close(t.Context()))
 	done, err := Export(t.Context(), export)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string][]byte{}
 	files, err := filepath.Glob(filepath.Join(out, "blocks", "*", "*.boc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		if got[strings.TrimSuffix(filepath.Base(file), ".boc")], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)

@@ -112,12 +112,8 @@ func startChild(t *testing.T, variable, dir string) (*exec.Cmd, *bufio.Scanner) 
 	command.Env = append(os.Environ(), variable+"="+dir)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, command.Start())
 	return command, bufio.NewScanner(out)
 }
 
@@ -135,9 +131,7 @@ func runVictim(t *testing.T, dir string, blocks int) map[uint32]string {
 		}
 		told[seqno] = hash
 	}
-	if err := command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Process.Kill())
 	for lines.Scan() { // what it told before it died
 		var seqno uint32
 		var hash string

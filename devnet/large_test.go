@@ -30,9 +30,7 @@ func largeMessages(t *testing.T) map[string]*cell.Cell {
 		"data": {DstAddr: to, Body: small, StateInit: &tlb.StateInit{Code: small, Data: bomb}},
 	} {
 		c, err := tlb.ToCell(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		list[name] = c
 	}
 	return list
@@ -53,9 +51,7 @@ func TestAMessageLargeAsATreeNeverWaitsForABlock(t *testing.T) {
 
 func TestAChainThatStandsIsNotReady(t *testing.T) {
 	store, err := history.Open(t.TempDir(), history.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	c := &Component{configuration: DefaultConfiguration(), history: store}
 	c.beat.Store(time.Now().UnixNano())

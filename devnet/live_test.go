@@ -26,11 +26,16 @@ import (
 func live(t *testing.T, c Configuration) *Component {
 	t.Helper()
 	d, err := New(c, Dependencies{Report: report.Silent()})
+	must(t, err)
+	lifetimetest.Run(t, d)
+	return d
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lifetimetest.Run(t, d)
-	return d
 }
 
 // clientOf is tonutils-go's client with every proof checked.
@@ -39,12 +44,8 @@ func clientOf(t *testing.T, d *Component) ton.APIClientWrapped {
 	pool := liteclient.NewConnectionPool()
 	t.Cleanup(pool.Stop)
 	config, err := liteclient.GetConfigFromFile(d.ConfigPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pool.AddConnectionsFromConfig(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, pool.AddConnectionsFromConfig(t.Context(), config))
 	api := ton.NewAPIClient(pool, ton.ProofCheckPolicySecure).WithRetryTimeout(5, 20*time.Second)
 	api.SetTrustedBlockFromConfig(config)
 	return api
@@ -77,18 +78,14 @@ func TestWalletOfAnotherClientSendsTokensOfEachKind(t *testing.T) {
 	}()
 	sender, receiver := OwnerOf(3, 2), OwnerOf(3, 5)
 	w, err := wallet.FromPrivateKey(api, sender.Key, wallet.V3R2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w.WalletAddress().Bounce(true).String() != sender.Address(0).Bounce(true).String() {
 		t.Fatalf("the wallet is %s, want %s", w.WalletAddress(), sender.Address(0))
 	}
 	send := func(message *wallet.Message) {
 		t.Helper()
 		tx, block, err := w.SendWaitTransaction(ctx, message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(tx.Hash) != 32 || block.SeqNo == 0 {
 			t.Fatalf("transaction %x in block %d", tx.Hash, block.SeqNo)
 		}
@@ -101,13 +98,9 @@ func TestWalletOfAnotherClientSendsTokensOfEachKind(t *testing.T) {
 	send(gift)
 	await(t, d, "the TON arrives", func() bool {
 		block, err := api.CurrentMasterchainInfo(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		account, err := api.GetAccount(t.Context(), block, nobody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return account.State != nil && account.State.Balance.String() == "1.5"
 	})
 
@@ -129,9 +122,7 @@ func TestWalletOfAnotherClientSendsTokensOfEachKind(t *testing.T) {
 	})))
 	await(t, d, "the jettons arrive", func() bool {
 		j, err := master.GetJettonWallet(t.Context(), receiver.Address(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		balance, err := j.GetBalance(t.Context())
 		return err == nil && balance.Cmp(tons(ownersJettons+7)) == 0
 	})
@@ -165,12 +156,8 @@ func TestNoBlockIsMadeWithoutRoom(t *testing.T) {
 			return ctx.Err()
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Start(t.Context()))
 	before := d.Seqno()
 	<-asked
 	if got := d.Seqno(); got != before {
@@ -188,24 +175,18 @@ func TestShardsSplitAndMergeWhenAsked(t *testing.T) {
 	c.Reshard = 0
 	d := live(t, c)
 	running, err := FindRunning(c.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := running.Ask(t.Context(), "merge", ""); err == nil {
 		t.Error("the last two shards may merge")
 	}
-	if err := running.Ask(t.Context(), "split", "4000000000000000"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, running.Ask(t.Context(), "split", "4000000000000000"))
 	await(t, d, "the split", func() bool {
 		return slices.Equal(d.Shards(), []uint64{0x2000000000000000, 0x6000000000000000, 0xc000000000000000})
 	})
 	if err := running.Ask(t.Context(), "split", "4000000000000000"); err == nil {
 		t.Error("a shard that is gone can be split")
 	}
-	if err := running.Ask(t.Context(), "merge", ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, running.Ask(t.Context(), "merge", ""))
 	await(t, d, "the merge", func() bool {
 		return slices.Equal(d.Shards(), []uint64{0x4000000000000000, 0xc000000000000000})
 	})
@@ -219,18 +200,12 @@ func TestShardsSplitAndMergeWhenAsked(t *testing.T) {
 func TestStoppedDevnetLeavesNothingBehindThatSaysItRuns(t *testing.T) {
 	c := liveConfiguration(t.TempDir())
 	d, err := New(c, Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Start(t.Context()))
 	address := d.LiteServer()
 	blocks, _ := d.Subscribe()
 	<-blocks
-	if err := d.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Stop(t.Context()))
 	<-d.Done()
 	if err := d.Err(); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v, want %v", err, context.Canceled)

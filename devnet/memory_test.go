@@ -44,13 +44,9 @@ func accountsOf(t *testing.T, d *Component) (n int) {
 	master, shards := d.maker.chain.Head()
 	for _, b := range append(shards, master) {
 		var state tlb.ShardStateUnsplit
-		if err := tlb.Parse(&state, b.State); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tlb.Parse(&state, b.State))
 		accounts, err := state.Accounts.ShardAccounts.RangeExtra(false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n += len(accounts)
 	}
 	return n
@@ -80,9 +76,7 @@ func TestInAnHourOfTheChainMemoryGrowsByNothingButNewAccounts(t *testing.T) {
 	var accounts []int
 	transactions, began := 0, time.Now()
 	for d.Seqno() < hour {
-		if err := d.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.step(time.Now()))
 		transactions += d.Last().Transactions
 		if d.Seqno()%tenth == 0 {
 			resident := mib(residentBytes())
@@ -96,7 +90,5 @@ func TestInAnHourOfTheChainMemoryGrowsByNothingButNewAccounts(t *testing.T) {
 	if heap[last] > limit {
 		t.Errorf("%.1f MiB in use after an hour, want at most %.1f MiB: after 12 minutes %.1f MiB, and %d new accounts since", mib(heap[last]), mib(limit), mib(heap[first]), accounts[last]-accounts[first])
 	}
-	if err := d.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.close(t.Context()))
 }

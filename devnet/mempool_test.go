@@ -17,26 +17,18 @@ func externalTo(t *testing.T, account byte, body uint64) *cell.Cell {
 	message, err := tlb.ToCell(&tlb.ExternalMessage{
 		DstAddr: address.NewAddress(0, 0, id), Body: cell.BeginCell().MustStoreUInt(body, 64).EndCell(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return message
 }
 
 func mustAdd(t *testing.T, m *mempool, message *cell.Cell, now time.Time) bool {
 	t.Helper()
 	account, err := destination(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, err := m.admit(message, account, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	added, err := m.add(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return added
 }
 
@@ -92,9 +84,7 @@ func TestMempoolIsBounded(t *testing.T) {
 
 func TestOnlyExternalMessagesToContractsAreTaken(t *testing.T) {
 	internal, err := tlb.ToCell(&tlb.InternalMessage{IHRDisabled: true, DstAddr: address.NewAddress(0, 0, make([]byte, 32)), Body: cell.BeginCell().EndCell()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, message := range map[string]*cell.Cell{"nothing": nil, "an internal message": internal, "an empty cell": cell.BeginCell().EndCell()} {
 		if _, err := destination(message); !errors.Is(err, ErrNotExternal) {
 			t.Errorf("%s: %v, want %v", name, err, ErrNotExternal)

@@ -79,15 +79,11 @@ func received(t *testing.T, d *Component) map[string]int {
 	hashes := map[string]int{}
 	for seqno := uint32(1); seqno <= d.Seqno(); seqno++ {
 		b, err := d.history.Bundle(seqno)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, block := range append(b.Shards, b.Master) {
 			for _, one := range block.Transactions {
 				var tx tlb.Transaction
-				if err := tlb.Parse(&tx, one.Cell); err != nil {
-					t.Fatal(err)
-				}
+				must(t, tlb.Parse(&tx, one.Cell))
 				if tx.IO.In != nil && tx.IO.In.MsgType == tlb.MsgTypeExternalIn {
 					hashes[hex.EncodeToString(one.Cell.MustPeekRef(0).MustPeekRef(0).Hash())]++
 				}
@@ -119,27 +115,19 @@ func TestMessagesThatWaitAreInABlockAfterARestart(t *testing.T) {
 		if err == nil {
 			err = d.Send(message)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		messages = append(messages, hex.EncodeToString(message.Hash()))
 	}
-	if err := d.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Stop(t.Context()))
 	again := still(t, dir, c)
 	for range 2 {
-		if err := again.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, again.step(time.Now()))
 	}
 	mustHave(t, again, messages)
 	if waiting, err := again.history.Waiting(); err != nil || len(waiting) != 0 {
 		t.Errorf("%d messages still wait (%v), want 0", len(waiting), err)
 	}
-	if err := again.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, again.close(t.Context()))
 }
 
 func TestMessageWhoseTimeIsOverIsForgottenAfterARestart(t *testing.T) {
@@ -149,9 +137,7 @@ func TestMessageWhoseTimeIsOverIsForgottenAfterARestart(t *testing.T) {
 	d.mempool.ttl = -time.Second
 	step := func(d *Component) {
 		t.Helper()
-		if err := d.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.step(time.Now()))
 	}
 	for len(d.Shards()) < minShards {
 		step(d)
@@ -160,9 +146,7 @@ func TestMessageWhoseTimeIsOverIsForgottenAfterARestart(t *testing.T) {
 	if err == nil {
 		err = d.Send(message)
 	}
-	if err := errors.Join(err, d.close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, d.close(t.Context())))
 	again := still(t, dir, c)
 	step(again)
 	if n := received(t, again)[hex.EncodeToString(message.Hash())]; n != 0 {
@@ -171,9 +155,7 @@ func TestMessageWhoseTimeIsOverIsForgottenAfterARestart(t *testing.T) {
 	if waiting, err := again.history.Waiting(); err != nil || len(waiting) != 0 {
 		t.Errorf("%d messages still wait (%v), want 0", len(waiting), err)
 	}
-	if err := again.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, again.close(t.Context()))
 }
 
 // The devnet dies at once after it took the messages, and again in every block
@@ -192,14 +174,10 @@ func TestNoMessageThatWasTakenIsLostWhenTheDevnetIsKilled(t *testing.T) {
 	}
 	d := still(t, dir, liveConfiguration(dir))
 	for range 2 {
-		if err := d.step(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.step(time.Now()))
 	}
 	mustHave(t, d, messages)
-	if err := d.close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.close(t.Context()))
 }
 
 // runSender kills the sender as soon as it has told all messages.
@@ -209,9 +187,7 @@ func runSender(t *testing.T, dir string) (messages []string) {
 	for len(messages) < senders && lines.Scan() {
 		messages = append(messages, lines.Text())
 	}
-	if err := command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Process.Kill())
 	_ = command.Wait() // it was killed
 	if len(messages) != senders {
 		t.Fatalf("%d messages were taken, want %d", len(messages), senders)
