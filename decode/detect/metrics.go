@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/decode/contract"
+	"tonscribe/internal/report"
 )
 
 type metrics struct {
@@ -26,38 +27,26 @@ type metrics struct {
 	held      *prometheus.CounterVec
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_contracts_" + name, Help: help})
+func newMetrics(m report.Meter) *metrics {
+	return &metrics{
+		accounts:  m.Counter("accounts_total", "Changed accounts."),
+		looks:     m.Counter("looks_total", "Changed accounts that were looked into: their code has methods of interest."),
+		unread:    m.Counters("unread_total", "Changed accounts that could not be looked into, or not into all, by what was missing; of parents that could not answer, once for each claim.", "missing"),
+		runs:      m.Counters("runs_total", "Runs of get-methods, by how they ended.", "result"),
+		gas:       m.Counter("gas_total", "Gas that get-methods took."),
+		exhausted: m.Counter("exhausted_total", "Runs that ended for want of gas or time."),
+		broken:    m.Counter("broken_total", "Looks that broken cells ended."),
+		cut:       m.Counter("cut_total", "Contents of tokens that are larger than what is read of one."),
+		verdicts:  m.Counters("verdicts_total", "Claims that parents were asked about.", "claim", "verdict"),
+		waiting:   m.Counter("waiting_total", "Claims whose parent was not known when they came up."),
+		retried:   m.Counter("retried_total", "Claims that were checked again because the parent had appeared."),
+		reread:    m.Counter("reread_total", "Accounts that were looked into when their code or library had come."),
+		libraries: m.Counter("libraries_total", "Public libraries of the masterchain that became known."),
+		wanted:    m.Gauge("fetch_queue", "Parents of claims, libraries and parameters of the chain that lite servers are to be asked for."),
+		fetches:   m.Counters("fetches_total", "What became of requests to lite servers: taken, absent, refused, failed (tried again), dropped (the queue was full).", "what", "outcome"),
+		rows:      m.Counters("rows_total", "Rows published.", "kind"),
+		held:      m.Counters("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
 	}
-	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_contracts_" + name, Help: help}, labels)
-	}
-	m := &metrics{
-		accounts:  counter("accounts_total", "Changed accounts."),
-		looks:     counter("looks_total", "Changed accounts that were looked into: their code has methods of interest."),
-		unread:    vector("unread_total", "Changed accounts that could not be looked into, or not into all, by what was missing; of parents that could not answer, once for each claim.", "missing"),
-		runs:      vector("runs_total", "Runs of get-methods, by how they ended.", "result"),
-		gas:       counter("gas_total", "Gas that get-methods took."),
-		exhausted: counter("exhausted_total", "Runs that ended for want of gas or time."),
-		broken:    counter("broken_total", "Looks that broken cells ended."),
-		cut:       counter("cut_total", "Contents of tokens that are larger than what is read of one."),
-		verdicts:  vector("verdicts_total", "Claims that parents were asked about.", "claim", "verdict"),
-		waiting:   counter("waiting_total", "Claims whose parent was not known when they came up."),
-		retried:   counter("retried_total", "Claims that were checked again because the parent had appeared."),
-		reread:    counter("reread_total", "Accounts that were looked into when their code or library had come."),
-		libraries: counter("libraries_total", "Public libraries of the masterchain that became known."),
-		wanted: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_contracts_fetch_queue",
-			Help: "Parents of claims, libraries and parameters of the chain that lite servers are to be asked for."}),
-		fetches: vector("fetches_total", "What became of requests to lite servers: taken, absent, refused, failed (tried again), dropped (the queue was full).", "what", "outcome"),
-		rows:    vector("rows_total", "Rows published.", "kind"),
-		held:    vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
-	}
-	for _, c := range []prometheus.Collector{m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
-		m.broken, m.cut, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held} {
-		registry.MustRegister(c)
-	}
-	return m
 }
 
 // observe counts a run of a get-method.

@@ -50,7 +50,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		configuration: configuration,
 		report:        reporter,
 		lite:          dependencies.Lite,
-		metrics:       newMetrics(reporter.Metrics),
+		metrics:       newMetrics(reporter.Meter("contracts")),
 	}
 	c.detector = contract.New(configuration.limits())
 	c.detector.Observe = c.metrics.observe

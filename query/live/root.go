@@ -78,7 +78,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	l.clients = clients{configuration: &l.configuration, of: map[string]int{}}
 	l.hub = newHub(l)
 	l.seldom = l.report.Seldom()
-	l.metrics = newMetrics(l.report, l)
+	l.metrics = newMetrics(l.report.Meter("live"), l)
 	return l, nil
 }
 
