@@ -12,7 +12,7 @@ import (
 type question struct {
 	change *change
 	kind   contract.ClaimKind
-	parent *parent
+	parent *contract.Account
 	known  bool // the claim is confirmed already
 	answer contract.Confirmation
 }
@@ -113,7 +113,7 @@ func (w *work) answered(q *question) error {
 	w.metrics.broken.Add(float64(q.answer.Broken))
 	w.metrics.cut.Add(float64(q.answer.Cut))
 	if q.answer.Missing != nil {
-		if err := w.askAgain(q.parent.account.Address, q.answer.Missing); err != nil {
+		if err := w.askAgain(q.parent.Address, q.answer.Missing); err != nil {
 			return err
 		}
 	}
@@ -138,9 +138,9 @@ func (w *work) answered(q *question) error {
 		w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
 	}
 	if wait {
-		return w.store.Set(nil, keyWaiting, q.parent.account.Address, q.change.account)
+		return w.store.Set(nil, keyWaiting, q.parent.Address, q.change.account)
 	}
-	return w.store.Delete(keyWaiting, q.parent.account.Address, q.change.account)
+	return w.store.Delete(keyWaiting, q.parent.Address, q.change.account)
 }
 
 // What is checked, or looked into, again may cost so much in a bundle: as soon as it has

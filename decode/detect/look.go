@@ -169,20 +169,9 @@ func (w *work) detect(ctx context.Context, c *change) error {
 	return nil
 }
 
-// parent is a contract that others are checked against.
-type parent struct {
-	account contract.Account
-	lt      uint64
-}
-
 // isParent reports whether others can be checked against a contract.
 func isParent(c *change) bool {
-	for _, method := range contract.ConfirmMethods() {
-		if c.code.Has(method) {
-			return true
-		}
-	}
-	return int8(c.account[0]) == -1 && c.code.Has("dnsresolve")
+	return slices.ContainsFunc(contract.ConfirmMethods(), c.code.Has) || int8(c.account[0]) == -1 && c.code.Has("dnsresolve")
 }
 
 // keepParents stores the new states of parents, and lets the claims be checked
@@ -247,7 +236,7 @@ func (w *work) keepParent(c *change, before []byte) error {
 }
 
 // parent gives a contract that is a parent, nil when it is none or not known.
-func (w *work) parent(account []byte) (*parent, error) {
+func (w *work) parent(account []byte) (*contract.Account, error) {
 	if known := w.parents[string(account)]; known != nil {
 		return known, nil
 	}
@@ -259,10 +248,9 @@ func (w *work) parent(account []byte) (*parent, error) {
 	if err != nil || code == nil {
 		return nil, err
 	}
-	p := &parent{account: contract.Account{Address: account, Code: code,
-		Balance: balanceOf(binary.BigEndian.Uint64(raw[44:]))}, lt: binary.BigEndian.Uint64(raw[32:])}
+	p := &contract.Account{Address: account, Code: code, Balance: balanceOf(binary.BigEndian.Uint64(raw[44:]))}
 	if len(raw) > parentHead {
-		if p.account.Data, err = cell.FromBOC(raw[parentHead:]); err != nil {
+		if p.Data, err = cell.FromBOC(raw[parentHead:]); err != nil {
 			return nil, nil //nolint:nilerr // it was whole when it was stored; a broken one is as good as none
 		}
 	}

@@ -28,7 +28,7 @@ type work struct {
 	partitions int
 
 	codes      map[[32]byte]*contract.Code
-	parents    map[string]*parent
+	parents    map[string]*contract.Account
 	config     *tvm.Config
 	configured bool   // config is the chain's
 	root       []byte // of the names
@@ -66,7 +66,7 @@ const (
 
 func (c *Component) begin(session *stage.Session) (*work, error) {
 	w := &work{Component: c, store: session.Store, partitions: session.Partitions,
-		codes: map[[32]byte]*contract.Code{}, parents: map[string]*parent{}, libraries: cell.NewDict(256),
+		codes: map[[32]byte]*contract.Code{}, parents: map[string]*contract.Account{}, libraries: cell.NewDict(256),
 		fetcher: newFetcher(c), seeker: seeker{list: keyWaiting}, horizon: session.Published}
 	var err error
 	if w.zones, err = c.configuration.zones(); err != nil {

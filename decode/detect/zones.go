@@ -64,7 +64,7 @@ func (w *work) findZone(ctx context.Context) error {
 		return nil
 	}
 	root, err := w.parent(w.root)
-	if err != nil || root == nil || !root.account.Code.Has("dnsresolve") {
+	if err != nil || root == nil || !root.Code.Has("dnsresolve") {
 		return err
 	}
 	resolver, ok := w.detector.Zone(w.asked(ctx, root), "ton")
@@ -77,7 +77,7 @@ func (w *work) findZone(ctx context.Context) error {
 }
 
 // asked is a parent at the moment of the bundle.
-func (w *work) asked(ctx context.Context, p *parent) contract.Parent {
+func (w *work) asked(ctx context.Context, p *contract.Account) contract.Parent {
 	moment := w.moment(0)
-	return contract.Parent{Context: ctx, Account: p.account, Moment: moment}
+	return contract.Parent{Context: ctx, Account: *p, Moment: moment}
 }

@@ -26,7 +26,6 @@ type shardHead struct {
 	collected, created *big.Int
 	blocks             []*Block
 	header             header
-	gas                uint64
 }
 
 // collateShard makes the next block of a shard.
@@ -63,7 +62,7 @@ func (c *Chain) collateShard(t shardTask, now uint32, externals []*external, tak
 	}
 	return &shardHead{
 		block: block, state: k.state, collected: flow.collected, created: flow.created,
-		blocks: []*Block{block}, header: h, gas: k.load.gas,
+		blocks: []*Block{block}, header: h,
 	}, k.refused, nil
 }
 
