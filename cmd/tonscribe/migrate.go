@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/spf13/cobra"
 
 	"tonscribe/internal/clickhouse"
@@ -118,7 +118,7 @@ func withTables(s *settings, run func(cmd *cobra.Command, p *process) error) fun
 // mustHaveTables says what to do where no tables of this version are.
 func (p *process) mustHaveTables(ctx context.Context) error {
 	states, err := migrations.Status(ctx, p.dsn, p.settings.ClickHouse.Tables)
-	if refused, is := errors.AsType[*driver.Exception](err); is && refused.Code == unknownDatabase {
+	if clickhouse.IsCode(err, proto.ErrUnknownDatabase) {
 		return misfit{errors.New("the database that --clickhouse names is not there: 'tonscribe migrate up' makes it")}
 	}
 	if err != nil {
@@ -188,9 +188,6 @@ func (p *process) askVersion(ctx context.Context) (again bool, err error) {
 	p.report.Log.Warn().Err(err).Msg("the version of the tables could not be read")
 	return false, nil
 }
-
-// unknownDatabase is ClickHouse's code for it.
-const unknownDatabase = 81
 
 // mustHaveFolder refuses a data folder that holds no tables: what was meant is
 // another one.

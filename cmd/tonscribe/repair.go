@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/spf13/cobra"
 
 	"tonscribe/cmd/tonscribe/repair"
@@ -101,8 +101,7 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 func mustBeIndex(ctx context.Context, tables *clickhouse.Client) error {
 	var there uint64
 	err := tables.Conn().QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('blocks', 'transactions', 'seals', 'progress')").Scan(&there)
-	var refused *driver.Exception
-	if missing := errors.As(err, &refused) && refused.Code == unknownDatabase; missing || err == nil && there == 0 {
+	if clickhouse.IsCode(err, proto.ErrUnknownDatabase) || err == nil && there == 0 {
 		return errors.New("the database has no tables of tonscribe, so that there is nothing to be repaired: name another one with --clickhouse, or the data folder with --data")
 	}
 	return err

@@ -22,6 +22,12 @@ var final = []proto.Error{
 	proto.ErrAccessDenied, proto.ErrAuthenticationFailed,
 }
 
+// IsCode reports whether an error is ClickHouse's of one of some codes.
+func IsCode(err error, codes ...proto.Error) bool {
+	exception, is := errors.AsType[*driver.Exception](err)
+	return is && slices.Contains(codes, proto.Error(exception.Code))
+}
+
 // Retryable reports whether the same statement may succeed later: everything but
 // refusals of the statement itself. A server that is down, overloaded, out of
 // memory or of parts, a lost Keeper or quorum are for later.

@@ -3,7 +3,6 @@ package parts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/clickhouse"
 )
 
 // checks is which parts were verified, and when.
@@ -131,9 +132,7 @@ func (w *Watch) checkPart(ctx context.Context, p part) (passed bool, message str
 
 // gone says that there is no such part any more: it was merged meanwhile.
 func gone(err error) bool {
-	var exception *driver.Exception
-	return errors.As(err, &exception) &&
-		slices.Contains([]proto.Error{proto.ErrNoSuchDataPart, proto.ErrBadDataPartName, proto.ErrUnknownTable}, proto.Error(exception.Code))
+	return clickhouse.IsCode(err, proto.ErrNoSuchDataPart, proto.ErrBadDataPartName, proto.ErrUnknownTable)
 }
 
 // firstLine is what ClickHouse says, without its code and its version.

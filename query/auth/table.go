@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/internal/clickhouse"
 )
@@ -33,12 +33,8 @@ func (t *Table) mark(ctx context.Context) (m clickhouse.Mark, err error) {
 	return m, named(err)
 }
 
-// codeUnknownTable is ClickHouse's.
-const codeUnknownTable = 60
-
 func named(err error) error {
-	var exception *driver.Exception
-	if errors.As(err, &exception) && exception.Code == codeUnknownTable {
+	if clickhouse.IsCode(err, proto.ErrUnknownTable) {
 		return ErrNoTable
 	}
 	return err

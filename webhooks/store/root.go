@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime"
@@ -149,11 +149,8 @@ func found[V any](value V, err error) (V, error) {
 	return value, err
 }
 
-// codeUnknownTable is ClickHouse's.
-const codeUnknownTable = 60
-
 func named(err error) error {
-	if exception, is := errors.AsType[*driver.Exception](err); is && exception.Code == codeUnknownTable {
+	if clickhouse.IsCode(err, proto.ErrUnknownTable) {
 		return ErrNoTable
 	}
 	return err
