@@ -1,6 +1,10 @@
 package ingest
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	bundles   prometheus.Counter
@@ -16,31 +20,22 @@ type metrics struct {
 	throttled prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_ingest_" + name, Help: help})
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_ingest_" + name, Help: help})
-	}
-	m := &metrics{
-		bundles: counter("bundles_total", "Bundles published."),
-		blocks:  counter("blocks_total", "Blocks published, masterchain and shards."),
-		bytes:   counter("bytes_total", "Bytes of the blocks published."),
-		bad: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_ingest_bad_blocks_total", Help: "Blocks refused, by reason.",
-		}, []string{"reason"}),
-		gaps:      counter("gaps_total", "Bundles skipped because a block is missing or bad."),
-		retries:   counter("retries_total", "Times a bundle had to wait for a missing or bad block."),
-		head:      gauge("head_seqno", "Masterchain seqno of the last bundle published."),
-		source:    gauge("source_seqno", "Highest masterchain seqno that the source has."),
-		queue:     gauge("queue_bundles", "Bundles read ahead or being read."),
-		held:      gauge("queue_bytes", "Bytes of blocks held by them."),
-		throttled: counter("throttled_seconds_total", "Time spent waiting for the next stage to catch up."),
+func newMetrics(m report.Meter) *metrics {
+	made := &metrics{
+		bundles:   m.Counter("bundles_total", "Bundles published."),
+		blocks:    m.Counter("blocks_total", "Blocks published, masterchain and shards."),
+		bytes:     m.Counter("bytes_total", "Bytes of the blocks published."),
+		bad:       m.Counters("bad_blocks_total", "Blocks refused, by reason.", "reason"),
+		gaps:      m.Counter("gaps_total", "Bundles skipped because a block is missing or bad."),
+		retries:   m.Counter("retries_total", "Times a bundle had to wait for a missing or bad block."),
+		head:      m.Gauge("head_seqno", "Masterchain seqno of the last bundle published."),
+		source:    m.Gauge("source_seqno", "Highest masterchain seqno that the source has."),
+		queue:     m.Gauge("queue_bundles", "Bundles read ahead or being read."),
+		held:      m.Gauge("queue_bytes", "Bytes of blocks held by them."),
+		throttled: m.Counter("throttled_seconds_total", "Time spent waiting for the next stage to catch up."),
 	}
 	for _, reason := range reasons { // from the beginning on: alarms are for what a counter rises by
-		m.bad.WithLabelValues(string(reason))
+		made.bad.WithLabelValues(string(reason))
 	}
-	r.MustRegister(m.bundles, m.blocks, m.bytes, m.bad, m.gaps, m.retries, m.head, m.source, m.queue, m.held, m.throttled)
-	return m
+	return made
 }

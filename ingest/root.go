@@ -87,7 +87,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	}
 	return &Component{
 		configuration: c, dependencies: d, report: r, source: source,
-		metrics: newMetrics(r.Metrics), status: newStatus(source), done: make(chan struct{}),
+		metrics: newMetrics(r.Meter("ingest")), status: newStatus(source), done: make(chan struct{}),
 	}, nil
 }
 

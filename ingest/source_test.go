@@ -480,7 +480,7 @@ func TestACopyThatCannotBeReadDoesNotStandInFrontOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		silent := report.Silent()
-		good, _, err := newReader(source, conf, newMetrics(silent.Metrics), silent.Log, 1).masters(t.Context(), 1)
+		good, _, err := newReader(source, conf, newMetrics(silent.Meter("ingest")), silent.Log, 1).masters(t.Context(), 1)
 		if err != nil || len(good) != 1 {
 			t.Errorf("%s, forgotten %t: %d blocks are read, %v, want 1", c.kind, c.forget, len(good), err)
 		}

@@ -57,7 +57,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		kafka:         dependencies.Kafka,
 		zerostate:     dependencies.Zerostate,
 		lite:          dependencies.Lite,
-		metrics:       newMetrics(reporter.Metrics),
+		metrics:       newMetrics(reporter.Meter("decode")),
 		jobs:          make(chan *job, configuration.Decoders),
 		running:       lifetime.NewRun(),
 	}, nil

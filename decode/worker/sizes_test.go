@@ -66,7 +66,7 @@ func (k *accountStates) keepCells(t *testing.T, root *tcell.Cell) [32]byte {
 func unstored(t *testing.T) *accountStates {
 	t.Helper()
 	silent := report.Silent()
-	k, err := newAccountStates(t.Context(), &Component{report: silent, metrics: newMetrics(silent.Metrics)}, &kafka.PartitionReader{})
+	k, err := newAccountStates(t.Context(), &Component{report: silent, metrics: newMetrics(silent.Meter("decode"))}, &kafka.PartitionReader{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package auth
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	anonymous, withKey             prometheus.Counter
@@ -10,20 +14,11 @@ type metrics struct {
 	redisFailures                  prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer, c *Component) metrics {
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tonscribe_auth_requests_total", Help: "Requests to the layers of the API by what became of them.",
-	}, []string{"result"})
-	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tonscribe_auth_failures_total", Help: "Failures to read keys, to write their usage, and to reach Redis.",
-	}, []string{"what"})
-	keys := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "tonscribe_auth_keys", Help: "API keys in use.",
-	}, func() float64 { return float64(c.keys.Len()) })
-	addresses := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "tonscribe_auth_addresses", Help: "Client addresses that are remembered for their limit.",
-	}, func() float64 { return float64(c.addresses.Size()) })
-	r.MustRegister(requests, failures, keys, addresses)
+func newMetrics(m report.Meter, c *Component) metrics {
+	requests := m.Counters("requests_total", "Requests to the layers of the API by what became of them.", "result")
+	failures := m.Counters("failures_total", "Failures to read keys, to write their usage, and to reach Redis.", "what")
+	m.GaugeOf("keys", "API keys in use.", func() float64 { return float64(c.keys.Len()) })
+	m.GaugeOf("addresses", "Client addresses that are remembered for their limit.", func() float64 { return float64(c.addresses.Size()) })
 	return metrics{
 		anonymous: requests.WithLabelValues("anonymous"), withKey: requests.WithLabelValues("key"),
 		limitedAddress: requests.WithLabelValues("anonymous_limited"), limitedKey: requests.WithLabelValues("key_limited"),

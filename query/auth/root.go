@@ -80,7 +80,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if c.shared, err = newShared(configuration, dependencies.Report); err != nil {
 		return nil, fmt.Errorf("auth: redis: %w", err)
 	}
-	c.metrics = newMetrics(dependencies.Report.Metrics, c)
+	c.metrics = newMetrics(dependencies.Report.Meter("auth"), c)
 	return c, nil
 }
 
