@@ -29,7 +29,7 @@ type keyring struct {
 	*synthetic.Keys
 	used  map[string]int
 	kinds map[string][]string
-	// repeated says that a kind of keys ran out.
+	// repeated reports whether a kind of keys ran out.
 	repeated bool
 	// lt and utime are those of the server's newest masterchain block.
 	lt    uint64

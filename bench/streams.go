@@ -404,14 +404,14 @@ func (l Live) sends(ctx context.Context, n int) (s sends) {
 	return s
 }
 
-// toldEvent is when a stream had what the message of an account will do.
-type toldEvent struct {
+// pendingEvent is when a stream had what the message of an account will do.
+type pendingEvent struct {
 	account string
 	at      time.Time
 }
 
 // foreseen opens a stream of what will happen to the wallets.
-func (l Live) foreseen(ctx context.Context) (<-chan toldEvent, error) {
+func (l Live) foreseen(ctx context.Context) (<-chan pendingEvent, error) {
 	socket, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.API, "http")+live.Prefix+"/v2/ws?api_key="+l.Key, nil) //nolint:bodyclose // the library has closed it
 	if err != nil {
 		return nil, err
@@ -436,7 +436,7 @@ func (l Live) foreseen(ctx context.Context) (<-chan toldEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := make(chan toldEvent, 64)
+	told := make(chan pendingEvent, 64)
 	go func() {
 		defer close(told)
 		for {
@@ -452,7 +452,7 @@ func (l Live) foreseen(ctx context.Context) (<-chan toldEvent, error) {
 			for _, tx := range event.Transactions {
 				if event.Finality == "pending" {
 					select {
-					case told <- toldEvent{tx.Account, at}:
+					case told <- pendingEvent{tx.Account, at}:
 					case <-ctx.Done():
 						return
 					}
@@ -466,7 +466,7 @@ func (l Live) foreseen(ctx context.Context) (<-chan toldEvent, error) {
 // sendPatience is how long it may take until it is told what a message will do.
 const sendPatience = 10 * time.Second
 
-func (l Live) send(ctx context.Context, owner devnet.Owner, told <-chan toldEvent) (time.Duration, error) {
+func (l Live) send(ctx context.Context, owner devnet.Owner, told <-chan pendingEvent) (time.Duration, error) {
 	at := owner.Address(0)
 	account := strings.ToUpper(at.StringRaw())
 	a := &asker{base: l.API + "/api/v3", key: l.Key, client: http.DefaultClient}

@@ -50,8 +50,8 @@ func (t tables) mustBeEmpty(ctx context.Context) error {
 
 const mergePoll = 200 * time.Millisecond
 
-// settle waits until nothing is merged any more, or until the limit.
-func (t tables) settle(ctx context.Context, limit time.Duration) error {
+// awaitMerges waits until nothing is merged any more, or until the limit.
+func (t tables) awaitMerges(ctx context.Context, limit time.Duration) error {
 	for idle, deadline := 0, time.Now().Add(limit); idle < 5 && time.Now().Before(deadline); {
 		var merging uint64
 		if err := t.Conn().QueryRow(ctx, `SELECT count() FROM system.merges`).Scan(&merging); err != nil {
@@ -93,7 +93,7 @@ func (r Running) report(ctx context.Context, out *output, transactions int, sett
 		return err
 	}
 	defer t.Close()
-	if err := t.settle(ctx, settle); err != nil {
+	if err := t.awaitMerges(ctx, settle); err != nil {
 		return err
 	}
 	var stored uint64 // different ones

@@ -22,7 +22,7 @@ type Change struct {
 	// what After names by hash and is not here did not change, or was not written
 	// because of its size.
 	Code, Data []byte
-	// Whole says that the block has all of After's data, written or not.
+	// Whole reports whether the block has all of After's data, written or not.
 	Whole bool
 	// DataDepth is the depth of the data cell.
 	DataDepth int

@@ -7,7 +7,7 @@ type Methods struct {
 	// IDs are the method ids of its dictionary, ascending. The id of a named
 	// method is 0x10000 + CRC-16/XMODEM of the name.
 	IDs []uint32
-	// Known says that the code begins as compilers make it: SETCP0 and a
+	// Known reports whether the code begins as compilers make it: SETCP0 and a
 	// dictionary of methods. Older wallets and library cells do not.
 	Known bool
 }

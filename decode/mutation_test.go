@@ -97,7 +97,7 @@ func TestMutatedBlocksGiveAnErrorOrAnotherRootHash(t *testing.T) {
 	t.Logf("%d mutations of %d blocks, %d read to the end, %v", mutations, len(bocs), decoded, time.Since(started))
 }
 
-// onlyCacheBits says whether the mutation only changed cache bits of the index,
+// onlyCacheBits reports whether the mutation only changed cache bits of the index,
 // the lowest bit of each entry, which say nothing about the cells.
 func onlyCacheBits(boc, m []byte) bool {
 	if len(boc) != len(m) || boc[4]&0x20 == 0 {

@@ -17,11 +17,11 @@ type origin struct {
 	Seed uint64 `json:"seed"`
 	// GenesisTime is the Unix time of the zerostates.
 	GenesisTime uint32 `json:"genesis_time"`
-	// FixedTime says that the clock began at GenesisTime and follows the blocks.
+	// FixedTime reports whether the clock began at GenesisTime and follows the blocks.
 	FixedTime bool `json:"fixed_time"`
 	// Consensus is catchain where it is missing: there was no other.
 	Consensus chain.Consensus `json:"consensus,omitempty"`
-	// Burning says that the config has genesis.Burning. It is false where it is missing:
+	// Burning reports whether the config has genesis.Burning. It is false where it is missing:
 	// there was none.
 	Burning bool `json:"burning,omitempty"`
 }

@@ -37,7 +37,7 @@ const (
 
 func newArchive(dir string, r report.Reporter, maxBytes int) *archive {
 	a := &archive{blockFolder: blockFolder{kind: "archive", dir: dir, report: r, maxBytes: maxBytes}}
-	a.scan = a.look
+	a.scan = a.rescan
 	return a
 }
 
@@ -151,8 +151,8 @@ func (a *archive) used(p *packageFile) {
 	}
 }
 
-// look lists the packages, follows those that have grown and finds the range.
-func (a *archive) look(ctx context.Context) error {
+// rescan lists the packages, follows those that have grown and finds the range.
+func (a *archive) rescan(ctx context.Context) error {
 	paths, err := listPackages(a.dir)
 	if err != nil {
 		return fmt.Errorf("source %s: %w", a, err)

@@ -94,7 +94,7 @@ func (l *logBook) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// has says whether one line holds all words.
+// has reports whether one line holds all words.
 func (l *logBook) has(words ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

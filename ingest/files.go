@@ -36,7 +36,7 @@ type fileStamp struct {
 
 func newFiles(dir string, r report.Reporter, maxBytes int) *files {
 	f := &files{blockFolder: blockFolder{kind: "files", dir: dir, report: r, maxBytes: maxBytes}, known: map[string]fileStamp{}, byID: map[blockID][]string{}}
-	f.scan = f.look
+	f.scan = f.rescan
 	return f
 }
 
@@ -103,8 +103,8 @@ func (f *files) gone(path string) {
 	}
 }
 
-// look looks at files that are new or have changed.
-func (f *files) look(ctx context.Context) error {
+// rescan looks at files that are new or have changed.
+func (f *files) rescan(ctx context.Context) error {
 	fresh, err := f.fresh()
 	if err != nil {
 		return fmt.Errorf("source %s: %w", f, err)

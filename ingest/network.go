@@ -64,6 +64,6 @@ func (c *Component) checkNetwork(ctx context.Context, r *reader, first uint32) e
 		c.configuration.Source, FormatID(good[len(good)-1].ID), good[len(good)-1].origin, why)
 }
 
-// proves says whether blocks of the source are proven by signatures, so that the
+// proves reports whether blocks of the source are proven by signatures, so that the
 // last one needs no successor.
 func (c Configuration) proves() bool { return strings.HasPrefix(c.Source, "liteserver:") }

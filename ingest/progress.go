@@ -36,14 +36,14 @@ func (p *progress) run(ctx context.Context, done <-chan struct{}) {
 			return
 		case <-done:
 			all := p.status.get()
-			p.show(all, float64(all.Bundles)/max(p.status.took().Seconds(), 1e-3))
+			p.report(all, float64(all.Bundles)/max(p.status.took().Seconds(), 1e-3))
 			p.end()
 			return
 		case now := <-tick.C:
 			next := p.status.get()
 			rate := float64(next.Bundles-last.Bundles) / now.Sub(at).Seconds()
 			if p.terminal != nil || next.Passed != last.Passed {
-				p.show(next, rate)
+				p.report(next, rate)
 			}
 			if p.terminal == nil || now.Sub(at) > p.every {
 				last, at = next, now
@@ -52,7 +52,7 @@ func (p *progress) run(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-func (p *progress) show(s Status, rate float64) {
+func (p *progress) report(s Status, rate float64) {
 	if p.terminal != nil {
 		fmt.Fprintf(p.terminal, "\r\x1b[K%s", progressLine(s, rate, p.status.took()))
 		return

@@ -51,7 +51,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("block %s from %s is refused (%s): %s", r.ID, r.Origin, r.Reason, r.Detail)
 }
 
-// hopeless says whether asking on would ask the same again.
+// hopeless reports whether asking on would ask the same again.
 func (r *Refusal) hopeless() bool { return r.Reason == ReasonUnavailable }
 
 // block is a block that is what it says it is.

@@ -49,7 +49,7 @@ type waiting struct {
 	saidAtHead      time.Time // used by the goroutine of the chain only
 }
 
-// skips says whether a bundle is given up now.
+// skips reports whether a bundle is given up now.
 func (w *waiting) skips(bundle uint32, why *problem, pause *backoff) bool {
 	policy := w.configuration.OnGap
 	if why.bad {

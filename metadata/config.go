@@ -11,7 +11,7 @@ import (
 
 // Configuration of the fetcher.
 type Configuration struct {
-	// Enabled says that `up` fetches documents.
+	// Enabled reports whether `up` fetches documents.
 	Enabled bool `yaml:"enabled"`
 	// IPFSGateway is where ipfs links are fetched; empty: they are not.
 	IPFSGateway string `yaml:"ipfs_gateway"`

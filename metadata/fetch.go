@@ -36,9 +36,9 @@ var Reasons = []string{ReasonLink, ReasonAddress, ReasonNetwork, ReasonStatus, R
 // Failure is a document that could not be had.
 type Failure struct {
 	Reason string
-	// Final says that asking again soon will not help.
+	// Final reports whether asking again soon will not help.
 	Final bool
-	// Busy says that the host wants to be left alone: it does not answer, or says
+	// Busy reports whether the host wants to be left alone: it does not answer, or says
 	// so. After is for how long, where it tells.
 	Busy  bool
 	After time.Duration
@@ -287,7 +287,7 @@ const (
 	inLink    = "data:"
 )
 
-// nobodys says that a name is reserved for examples and tests.
+// nobodys reports whether a name is reserved for examples and tests.
 func nobodys(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	n := len(labels)

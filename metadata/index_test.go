@@ -59,7 +59,7 @@ func (i *index) bundle(links ...string) {
 		}
 		i.exec("INSERT INTO metadata_links SELECT ?, unhex(arrayJoin(splitByChar(',', ?)))", i.seqno, strings.Join(encoded, ","))
 	}
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		i.exec("INSERT INTO progress VALUES (?, 0, 1, ?, ?)", topic.Name, i.seqno, i.seqno)
 	}
 }

@@ -445,7 +445,7 @@ func (w *world) setWatermark(t testing.TB, b *synthetic.Bundle) {
 	t.Helper()
 	w.exec(t, "TRUNCATE TABLE progress")
 	var rows []string
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		rows = append(rows, fmt.Sprintf("('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
 	}
 	w.exec(t, "INSERT INTO progress VALUES "+strings.Join(rows, ", "))

@@ -56,8 +56,8 @@ var (
 	Pending = Topic{Name: "pending", MaxMessageBytes: 9 << 20, Partitions: 1, Retention: 15 * time.Minute, RetentionBytes: 256 << 20}
 
 	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces, Transfers}
-	// Tabled are those that a sink reads: their seals count for the watermark.
-	Tabled = []Topic{Headers, Transactions, Accounts, Contracts, Traces}
+	// TableTopics are those that a sink reads: their seals count for the watermark.
+	TableTopics = []Topic{Headers, Transactions, Accounts, Contracts, Traces}
 )
 
 // AddressSize is the length of an address in a record.

@@ -30,7 +30,7 @@ func TestARepairTellsOfNoBundleThatTheSinkHasNotInserted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		if err := repair.Again(t.Context(), topic, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func (c *Component) insertAll(ctx context.Context, l *kafka.PartitionReader, b *
 // and waits for the disk most of the time.
 const smallBatch = 2000
 
-// hurried says that a batch is not to wait for what other partitions have to insert.
+// hurried reports whether a batch is not to wait for what other partitions have to insert.
 func (c *Component) hurried(b *batch) bool {
 	return c.configuration.Every == 0 || b.rows >= c.configuration.MaxRows
 }

@@ -44,7 +44,7 @@ type Configuration struct {
 	MaxDataDepth int `yaml:"max_data_depth"`
 }
 
-// keepsData says whether table accounts keeps data of a depth.
+// keepsData reports whether table accounts keeps data of a depth.
 func (c Configuration) keepsData(depth uint32) bool {
 	return c.MaxDataDepth == 0 || int64(depth) <= int64(c.MaxDataDepth)
 }

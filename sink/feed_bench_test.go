@@ -22,7 +22,7 @@ func BenchmarkFeed(b *testing.B) {
 			topics[topic] = append(topics[topic], records...)
 		}
 	}
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		b.Run(topic.Name, func(b *testing.B) {
 			f := newFeed(b, DefaultConfiguration(), topic)
 			var records []*record.Record

@@ -124,7 +124,7 @@ func (s *stream) awaitGroup(group string) {
 	s.Helper()
 	var before int64
 	for moved := time.Now(); ; time.Sleep(time.Millisecond) {
-		lag, err := s.producer.Lag(s.Context(), group, schema.Tabled...)
+		lag, err := s.producer.Lag(s.Context(), group, schema.TableTopics...)
 		if err != nil {
 			s.Fatal(err)
 		}

@@ -126,7 +126,7 @@ func (r *reader) full() bool {
 	return r.batch.rows >= c.MaxRows || r.batch.bytes >= c.MaxBytes || c.Last > 0 && r.batch.sealed && r.batch.newest == c.Last
 }
 
-// due says whether a batch that is not full should be inserted now.
+// due reports whether a batch that is not full should be inserted now.
 func (r *reader) due(quiet bool) bool {
 	if r.inserting || r.batch.empty() || time.Now().Before(r.restUntil) {
 		return false

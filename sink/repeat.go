@@ -35,7 +35,7 @@ type Repeat struct {
 	Sealed func(topic string, partition int, mcSeqno uint32)
 }
 
-// wants says whether a table gets rows; every table does of an ordinary sink.
+// wants reports whether a table gets rows; every table does of an ordinary sink.
 func (r *Repeat) wants(table string) bool { return r == nil || slices.Contains(r.Tables, table) }
 
 // revise gives rows their revision.
@@ -60,7 +60,7 @@ func (r *Repeat) sealed(topic string, partition int, mcSeqno uint32) {
 // others than those of records.
 func Sources(name string) []schema.Topic {
 	var list []schema.Topic
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		f, err := table.NewFeed(topic.Name, table.Options{})
 		if err != nil {
 			continue // a topic that a test holds against the feeds

@@ -78,7 +78,7 @@ func (c *Component) Start(ctx context.Context) error {
 }
 
 func (c *Component) consume(ctx context.Context) error {
-	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, schema.Tabled, c.drain)
+	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, schema.TableTopics, c.drain)
 	if err == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // it was to end
 	}

@@ -164,7 +164,7 @@ func TestBundlesThatComeOneByOneAreInsertedInRoundsAndTellTogetherThatTheyAreThe
 	if n, most := inserts("transactions"), uint64(took/every)+2; n == 0 || n > most {
 		t.Errorf("%d inserts of %d bundles in %s, want 1 to %d", n, len(all), took, most)
 	}
-	topics := uint64(len(schema.Tabled))
+	topics := uint64(len(schema.TableTopics))
 	for _, table := range []string{"progress", "seals"} {
 		if n, most := inserts(table), topics*inserts("transactions"); n == 0 || n >= most {
 			t.Errorf("%d topics have %d inserts of %s together, want 1 to %d", topics, n, table, most-1)
@@ -259,7 +259,7 @@ func TestBundlesThatNeitherTheTablesNorTheLogHaveAreTold(t *testing.T) {
 		sink, stop := anew.start(tables, nil)
 		anew.await()
 		stop()
-		for _, topic := range schema.Tabled {
+		for _, topic := range schema.TableTopics {
 			if got := testutil.ToFloat64(sink.metrics.gaps.WithLabelValues(topic.Name, "0")); got != test.want {
 				t.Errorf("%s: %v gaps of topic %s, want %v", name, got, topic.Name, test.want)
 			}

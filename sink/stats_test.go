@@ -53,7 +53,7 @@ type published [2][]part
 func (p published) insert(t testing.TB, tables *clickhouse.Client, name string) {
 	t.Helper()
 	for batch, parts := range p {
-		for _, topic := range schema.Tabled {
+		for _, topic := range schema.TableTopics {
 			f := newFeed(t, DefaultConfiguration(), topic)
 			for _, part := range parts {
 				if part.topic == topic.Name {

@@ -44,7 +44,7 @@ func (w *accountWalk) take(r *transactionRow) (first bool) {
 	return true
 }
 
-// covers says whether the transaction before one must be in the tables.
+// covers reports whether the transaction before one must be in the tables.
 func (w *accountWalk) covers(t *record.Transaction) bool {
 	return w.coverage.has(schema.Workchain(t.Account), schema.Prefix(schema.AccountID(t.Account)), t.PrevTransLt)
 }

@@ -41,7 +41,7 @@ func (c *coverage) add(s shardOf, start, end uint64, follows bool) {
 	c.lengths[s.workchain] |= 1 << (63 - bits.TrailingZeros64(s.shard))
 }
 
-// has says whether the range covers an account at a logical time.
+// has reports whether the range covers an account at a logical time.
 func (c *coverage) has(workchain int32, prefix, lt uint64) bool {
 	for lengths := c.lengths[workchain]; lengths != 0; lengths &= lengths - 1 {
 		tag := uint64(1) << (63 - bits.TrailingZeros64(lengths))
@@ -55,7 +55,7 @@ func (c *coverage) has(workchain int32, prefix, lt uint64) bool {
 	return false
 }
 
-// shardHolds says whether a shard, in the form of block ids, has an account.
+// shardHolds reports whether a shard, in the form of block ids, has an account.
 func shardHolds(shard, prefix uint64) bool {
 	tag := shard & -shard
 	return shard != 0 && prefix&^(tag<<1-1) == shard&^(tag<<1-1)

@@ -33,7 +33,7 @@ func (w *transactionWalk) keepLast(r *transactionRow) {
 	}
 }
 
-// bringsCode says whether a message's state has a code that can be told.
+// bringsCode reports whether a message's state has a code that can be told.
 func bringsCode(init, code []byte) bool {
 	if len(init) == 0 || len(init) > decode.MaxCodeBytes || len(code) != 32 {
 		return false

@@ -97,7 +97,7 @@ func (f *findings) check(name string) *Check {
 	return &f.report.Checks[i]
 }
 
-// wants says whether a check is to be done.
+// wants reports whether a check is to be done.
 func (f *findings) wants(name string) bool { return !f.check(name).Skipped }
 
 // checked counts what a check has looked at.

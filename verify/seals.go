@@ -43,7 +43,7 @@ func (d *database) readProgress(ctx context.Context) (rows []progressRow, err er
 
 // tableTopics are the topics that have tables.
 func tableTopics() (names []string) {
-	for _, t := range schema.Tabled {
+	for _, t := range schema.TableTopics {
 		names = append(names, t.Name)
 	}
 	return names

@@ -282,7 +282,7 @@ func (w *transactionWalk) keep(m *record.Message, produced bool) error {
 	return w.spill.add(e.entry()...)
 }
 
-// producedInside says whether the transaction that produced a message must be in
+// producedInside reports whether the transaction that produced a message must be in
 // the tables. Messages from the zero account of the masterchain come from no
 // transaction: the masterchain pays fees and new coins with them (block.tlb,
 // recover_create_msg and mint_msg).

@@ -132,7 +132,7 @@ func (a *accounts) try(random *rand.Rand, kind int, fits func(number int) bool) 
 	return 0, false
 }
 
-// between says that an account has so many transactions.
+// between reports whether an account has so many transactions.
 func (a *accounts) between(kind, number, least, most int) bool {
 	n := int(a.state[a.first[kind]+number].count)
 	return n >= least && n <= most

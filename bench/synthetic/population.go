@@ -46,7 +46,7 @@ type accountState struct {
 // shown marks an account that is there without a transaction.
 const shown = -1
 
-// exists says that the account is on the chain.
+// exists reports whether the account is on the chain.
 func (s *accountState) exists() bool { return s.lt != 0 || s.last == shown }
 
 // Proportions of transactions to accounts and things.

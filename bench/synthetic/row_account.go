@@ -171,11 +171,11 @@ func (r *Rows) stateHash(id int) []byte {
 }
 
 // shownAtOnce is how many accounts a bundle shows at least.
-const shownAtOnce = 4
+const addedAtOnce = 4
 
-// show brings accounts that no transaction has made yet, so many that all are
+// addUntouched brings accounts that no transaction has made yet, so many that all are
 // there before the end.
-func (r *Rows) show(b *Bundle) {
+func (r *Rows) addUntouched(b *Bundle) {
 	a := r.accounts
 	for n := a.perBundle(len(a.state), r.total); n > 0 && r.next < len(a.state); r.next++ {
 		s := &a.state[r.next]
@@ -193,5 +193,5 @@ func (r *Rows) show(b *Bundle) {
 
 // perBundle is how many of some accounts each bundle has to show.
 func (a *accounts) perBundle(n, transactions int) int {
-	return shownAtOnce + n*transactionsPerBundle/transactions
+	return addedAtOnce + n*transactionsPerBundle/transactions
 }

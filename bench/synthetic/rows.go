@@ -65,7 +65,7 @@ type Bundle struct {
 	Late  []*record.Account
 	Seqno uint32
 	Utime uint32
-	// First says that no bundle is before it.
+	// First reports whether no bundle is before it.
 	First bool
 	// Skipped is how many bundles were left out right before it.
 	Skipped uint32
@@ -164,7 +164,7 @@ func (r *Rows) Next() *Bundle {
 		b.Codes = r.contracts.codes()
 	}
 	if r.whole {
-		r.show(b)
+		r.addUntouched(b)
 	}
 	r.bundles++
 	return b

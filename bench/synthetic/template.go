@@ -104,7 +104,7 @@ func (t *template) unfit() string {
 	return ""
 }
 
-// movesExtra says that a transaction has to do with extra currencies, which the
+// movesExtra reports whether a transaction has to do with extra currencies, which the
 // accounts made here do not have.
 func movesExtra(tx *record.Transaction) bool {
 	return len(tx.Credit.GetCreditExtra()) > 0 || len(tx.TotalFeesExtra) > 0 ||

@@ -228,7 +228,7 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 		return m.came(b)
 	}
 	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
-		return toldOf(transfer, b), b.Aborted()
+		return notifiedTransfer(transfer, b), b.Aborted()
 	}
 	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted() || b.lacks(amount)
 }

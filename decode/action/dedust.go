@@ -132,7 +132,7 @@ func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
 // dedustTold is what a vault got by a transfer of jettons that are not known: the vault
 // says what it was.
 func (m *Match) dedustTold(transfer *Block) *dexTransfer {
-	in := toldOf(transfer, m.One("in"))
+	in := notifiedTransfer(transfer, m.One("in"))
 	if in == nil {
 		return nil
 	}

@@ -246,9 +246,9 @@ func deliveredTo(told *Pattern) *Pattern {
 	)
 }
 
-// toldOf is what an exchange heard of such a transfer, without its asset: nil where the
+// notifiedTransfer is what an exchange heard of such a transfer, without its asset: nil where the
 // order cannot be read.
-func toldOf(transfer, told *Block) *dexTransfer {
+func notifiedTransfer(transfer, told *Block) *dexTransfer {
 	t, _ := ordered(transfer)
 	if t == nil {
 		return nil

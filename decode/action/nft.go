@@ -87,7 +87,7 @@ var nfts = &Protocol{
 			Name:  "NFT transfer",
 			Order: orderNFTTransfer,
 			Pattern: Call(opNFTTransfer).Where(isItem).With(
-				Call(opNFTOwnershipAssigned).Where(tellsNoBid).As("notification").Maybe(),
+				Call(opNFTOwnershipAssigned).Where(hasNoBid).As("notification").Maybe(),
 			),
 			Make: makeNFTTransfer,
 		},

@@ -79,9 +79,9 @@ func isTeleitem(c *record.Contract) bool {
 	return false
 }
 
-// tellsNoBid reports whether a notification of an item's new owner is not that of a
+// hasNoBid reports whether a notification of an item's new owner is not that of a
 // Telegram item whose auction has ended, which is sent with whatever message came next.
-func tellsNoBid(b *Block) bool {
+func hasNoBid(b *Block) bool {
 	r := b.Body()
 	r.Skip(64)  // query_id
 	r.Address() // prev_owner

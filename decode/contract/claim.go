@@ -126,7 +126,7 @@ type Confirmation struct {
 // Confirm asks the parent about a claim of the account, whose facts are facts
 // and whose own content, when it is an item, is content.
 func (d *Detector) Confirm(p Parent, kind ClaimKind, account []byte, facts *record.Contract, content *cell.Cell) Confirmation {
-	probe := d.look(p.Context, p.Account, p.Moment)
+	probe := d.newProbe(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{}
 	probe.guard(func() { confirmation = probe.confirm(kind, account, facts, content) })
 	confirmation.count(probe)
@@ -164,7 +164,7 @@ func (p *probe) confirm(kind ClaimKind, account []byte, facts *record.Contract, 
 // ItemContent asks a collection for the content of an item that it confirmed
 // before.
 func (d *Detector) ItemContent(p Parent, item *record.NFTItem, content *cell.Cell) Confirmation {
-	probe := d.look(p.Context, p.Account, p.Moment)
+	probe := d.newProbe(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{Verdict: Confirmed}
 	probe.guard(func() { confirmation.Content = probe.itemContent(item, content) })
 	confirmation.count(probe)

@@ -11,7 +11,7 @@ import (
 // methods, or, where hashes are given as well, to those.
 type detector struct {
 	methods []string
-	// only says that the code's hash must be among hashes.
+	// only reports whether the code's hash must be among hashes.
 	only   bool
 	hashes []code.Hash
 	read   func(*probe)

@@ -67,7 +67,7 @@ func (p *probe) records(name *record.DNSName) {
 // Zone asks the root of the names (config parameter 4) which contract resolves
 // the names below a top label.
 func (d *Detector) Zone(p Parent, label string) (resolver []byte, ok bool) {
-	probe := d.look(p.Context, p.Account, p.Moment)
+	probe := d.newProbe(p.Context, p.Account, p.Moment)
 	name, err := dns.Encode(label)
 	if err != nil {
 		return nil, false

@@ -156,7 +156,7 @@ func New(limits Limits) *Detector { return &Detector{limits: limits} }
 
 // Detect finds out what an account is. It fails with ctx only.
 func (d *Detector) Detect(ctx context.Context, account Account, moment Moment) (Findings, error) {
-	p := d.look(ctx, account, moment)
+	p := d.newProbe(ctx, account, moment)
 	for _, detector := range account.Code.detectors {
 		p.guard(func() { detector.read(p) })
 		if err := ctx.Err(); err != nil {
@@ -167,7 +167,7 @@ func (d *Detector) Detect(ctx context.Context, account Account, moment Moment) (
 	return p.findings, nil
 }
 
-func (d *Detector) look(ctx context.Context, account Account, moment Moment) *probe {
+func (d *Detector) newProbe(ctx context.Context, account Account, moment Moment) *probe {
 	return &probe{detector: d, ctx: ctx, account: account, moment: moment, gas: d.limits.AccountGas,
 		findings: Findings{Facts: &record.Contract{}}}
 }

@@ -142,12 +142,12 @@ func (f *fetcher) ask(ctx context.Context, w want, _ struct{}) (again bool) {
 	if outcome == "failed" {
 		return true
 	}
-	f.settle(w, batch)
+	f.keep(w, batch)
 	return false
 }
 
-// settle keeps an answer until it is taken.
-func (f *fetcher) settle(w want, batch *record.AccountBatch) {
+// keep holds an answer until it is taken.
+func (f *fetcher) keep(w want, batch *record.AccountBatch) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if len(f.settled) >= f.configuration.Fetch.Queue {

@@ -30,7 +30,7 @@ func (w *work) finish() (stage.Output, error) {
 	in := &stage.Bundle{McSeqno: w.now.mcSeqno, PrevMcSeqno: w.now.prev, Seal: w.now.seal}
 	out := pages{stage.NewPages(in, w.partitions, w.configuration.ChunkBytes, contractsRecord), w.partitions}
 	for _, c := range w.ordered() {
-		row, past, err := w.settle(c)
+		row, past, err := w.finishEntry(c)
 		if err != nil {
 			return stage.Output{}, err
 		}
@@ -52,9 +52,9 @@ func (w *work) finish() (stage.Output, error) {
 	return out.Seal(), nil
 }
 
-// settle stores an account's entry. row is what is told of it, nil when nothing of that
+// finishEntry stores an account's entry. row is what is told of it, nil when nothing of that
 // has changed, and past what it was before, nil unless it is something else now.
-func (w *work) settle(c *change) (row, past *record.Contract, err error) {
+func (w *work) finishEntry(c *change) (row, past *record.Contract, err error) {
 	before, after := w.published(c.old), w.published(c.new)
 	if c.new != nil && !nothing(after) && c.new.facts.FirstMcSeqno == 0 {
 		c.new.facts.FirstMcSeqno, after.FirstMcSeqno = w.now.mcSeqno, w.now.mcSeqno

@@ -247,7 +247,7 @@ func (w *work) transfer(key []byte) (*transfer, error) {
 // those of accounts that are not what they claimed.
 func (w *work) release() error {
 	for _, c := range w.ordered() {
-		if settled, err := w.settled(c); err != nil {
+		if settled, err := w.resolved(c); err != nil {
 			return err
 		} else if !settled {
 			continue
@@ -283,9 +283,9 @@ func (w *work) release() error {
 	return nil
 }
 
-// settled reports whether an account may have transfers that wait for it, and that
+// resolved reports whether an account may have transfers that wait for it, and that
 // something has come of it.
-func (w *work) settled(c *change) (bool, error) {
+func (w *work) resolved(c *change) (bool, error) {
 	switch {
 	case c.unread:
 		return false, nil

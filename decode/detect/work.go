@@ -108,7 +108,7 @@ func (w *work) Bundle(ctx context.Context, in *stage.Bundle) (stage.Output, erro
 func (w *work) bundle(ctx context.Context, b *bundle) (stage.Output, error) {
 	w.now, w.changes, w.transfers = b, map[string]*change{}, map[string]*transfer{}
 	for _, step := range []func(context.Context) error{
-		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.look, w.keepParents, w.check, w.retry, w.link, w.follow,
+		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.detectChanged, w.keepParents, w.check, w.retry, w.link, w.follow,
 	} {
 		if err := step(ctx); err != nil {
 			return stage.Output{}, err

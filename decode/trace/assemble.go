@@ -45,9 +45,9 @@ type Assembler struct {
 	store Store
 
 	// Of the bundle.
-	open   map[[32]byte]*growing // by the hashes of messages that were sent in it and not received yet
-	traces map[[32]byte]*growing
-	order  []*growing
+	open   map[[32]byte]*openTrace // by the hashes of messages that were sent in it and not received yet
+	traces map[[32]byte]*openTrace
+	order  []*openTrace
 	sent   [][]byte // hashes of all messages that were sent in it
 	seqno  uint32
 
@@ -85,8 +85,8 @@ type Assembled struct {
 	Earlier [][]byte
 }
 
-// growing is a trace in work.
-type growing struct {
+// openTrace is a trace in work.
+type openTrace struct {
 	trace *record.Trace
 	id    [32]byte
 	added []*record.Transaction
@@ -101,7 +101,7 @@ var ErrHash = errors.New("a hash of another size than 32 bytes")
 // traces that they belong to, by their first transactions in the bundle.
 func (a *Assembler) Bundle(mcSeqno uint32, transactions []*record.Transaction) ([]Assembled, error) {
 	a.seqno, a.sent = mcSeqno, a.sent[:0]
-	a.open, a.traces, a.order = make(map[[32]byte]*growing), make(map[[32]byte]*growing, len(transactions)), nil
+	a.open, a.traces, a.order = make(map[[32]byte]*openTrace), make(map[[32]byte]*openTrace, len(transactions)), nil
 	if a.latelyBytes > maxLately {
 		clear(a.lately)
 		a.latelyBytes = 0
@@ -167,7 +167,7 @@ func (a *Assembler) add(tx *record.Transaction) error {
 
 // caused finds the trace whose message a transaction received, nil for none, and
 // closes the message.
-func (a *Assembler) caused(tx *record.Transaction) (*growing, error) {
+func (a *Assembler) caused(tx *record.Transaction) (*openTrace, error) {
 	in := tx.InMsg
 	if in == nil || in.Kind != record.Message_INTERNAL {
 		return nil, nil
@@ -197,7 +197,7 @@ func (a *Assembler) caused(tx *record.Transaction) (*growing, error) {
 }
 
 // known takes a trace out of the store.
-func (a *Assembler) known(id []byte) (*growing, error) {
+func (a *Assembler) known(id []byte) (*openTrace, error) {
 	if len(id) != 32 {
 		return nil, ErrHash
 	}
@@ -211,7 +211,7 @@ func (a *Assembler) known(id []byte) (*growing, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("trace %x has open messages and is not in the store", id)
 	}
-	g := &growing{trace: new(record.Trace), id: [32]byte(id), kept: true}
+	g := &openTrace{trace: new(record.Trace), id: [32]byte(id), kept: true}
 	if err := g.trace.UnmarshalVT(raw); err != nil {
 		return nil, fmt.Errorf("trace %x in the store: %w", id, err)
 	}
@@ -242,8 +242,8 @@ func Begun(tx *record.Transaction) *record.Trace {
 }
 
 // begin makes a trace whose root is the transaction.
-func (a *Assembler) begin(tx *record.Transaction) (*growing, error) {
-	g := &growing{id: [32]byte(tx.Hash), trace: Begun(tx)}
+func (a *Assembler) begin(tx *record.Transaction) (*openTrace, error) {
+	g := &openTrace{id: [32]byte(tx.Hash), trace: Begun(tx)}
 	if g.trace == nil {
 		g.trace = Begun(&record.Transaction{Hash: tx.Hash, Lt: tx.Lt, Now: tx.Now})
 		g.trace.ExternalHash = tx.InMsg.Hash
@@ -295,7 +295,7 @@ func (a *Assembler) keepOpen() error {
 
 // link makes the trace that an orphan began a part of the one whose message it
 // received, unless together they pass MaxNodes, or it has more than MaxBytes.
-func (a *Assembler) link(g *growing, message, orphan []byte) error {
+func (a *Assembler) link(g *openTrace, message, orphan []byte) error {
 	o, err := a.known(orphan)
 	if err != nil {
 		return err
@@ -337,7 +337,7 @@ func (a *Assembler) link(g *growing, message, orphan []byte) error {
 }
 
 // move gives a transaction of the store, and its open messages, to another trace.
-func (a *Assembler) move(tx *record.Transaction, from, to *growing) error {
+func (a *Assembler) move(tx *record.Transaction, from, to *openTrace) error {
 	if err := a.store.Delete(keyTransaction, from.id[:], transactionKey(tx)); err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (a *Assembler) move(tx *record.Transaction, from, to *growing) error {
 }
 
 // finish says how far a trace is, and keeps what is not complete.
-func (a *Assembler) finish(g *growing) (Assembled, error) {
+func (a *Assembler) finish(g *openTrace) (Assembled, error) {
 	t := g.trace
 	slices.SortStableFunc(g.added, Order)
 	slices.SortStableFunc(g.moved, Order)
@@ -433,7 +433,7 @@ const maxListed = 1 << 18
 // keepAccounts keeps the accounts of a trace that is too large, those that the keys of
 // transactions in the store end with among them, up to maxListed. Once it has no open
 // message, it returns those that were kept, and keeps them no longer.
-func (a *Assembler) keepAccounts(g *growing, keys [][]byte) (earlier [][]byte, err error) {
+func (a *Assembler) keepAccounts(g *openTrace, keys [][]byte) (earlier [][]byte, err error) {
 	for _, key := range keys {
 		earlier = append(earlier, key[ltSize:])
 	}
@@ -466,7 +466,7 @@ func (a *Assembler) keepAccounts(g *growing, keys [][]byte) (earlier [][]byte, e
 	return append(earlier, kept...), nil
 }
 
-func (a *Assembler) keep(g *growing, tx *record.Transaction) error {
+func (a *Assembler) keep(g *openTrace, tx *record.Transaction) error {
 	raw, err := tx.MarshalVT()
 	if err != nil {
 		return err
@@ -485,7 +485,7 @@ func (a *Assembler) keep(g *growing, tx *record.Transaction) error {
 }
 
 // forget drops what is in memory of a trace.
-func (a *Assembler) forget(g *growing) {
+func (a *Assembler) forget(g *openTrace) {
 	if known := a.lately[g.id]; known != nil {
 		a.latelyBytes -= known.bytes
 		delete(a.lately, g.id)
@@ -502,7 +502,7 @@ func transactionKey(tx *record.Transaction) []byte {
 
 // stored are the transactions of a trace that came with earlier bundles, none where they
 // have more than MaxBytes, and the ends of their keys.
-func (a *Assembler) stored(g *growing) (list []*record.Transaction, keys [][]byte, err error) {
+func (a *Assembler) stored(g *openTrace) (list []*record.Transaction, keys [][]byte, err error) {
 	if !g.kept {
 		return nil, nil, nil
 	}

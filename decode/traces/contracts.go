@@ -23,8 +23,8 @@ const (
 // lately.
 type contracts struct{ store trace.Store }
 
-// learn takes what a contract is from a bundle on.
-func (k contracts) learn(mcSeqno uint32, c *record.Contract) error {
+// update takes what a contract is from a bundle on.
+func (k contracts) update(mcSeqno uint32, c *record.Contract) error {
 	if !schema.IsNothing(c) {
 		return k.set(c.Account, schema.LastingOf(c))
 	}

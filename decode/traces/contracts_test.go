@@ -51,7 +51,7 @@ func TestTheStageKnowsOfContractsInTracesWhatTheTablesTell(t *testing.T) {
 			c := []*record.Contract{nil, {}, {CodeHash: []byte{1}, Interfaces: []string{"nft_sale"}}, {CodeHash: []byte{1}, Sale: &record.Sale{Price: []byte{byte(random.IntN(3))}}}}[random.IntN(4)]
 			if c != nil {
 				if told := l.becomes(bundle, c); told != nil {
-					if err := k.learn(bundle, told); err != nil {
+					if err := k.update(bundle, told); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -82,7 +82,7 @@ func TestTheStageKnowsOfContractsInTracesWhatTheTablesTell(t *testing.T) {
 		}
 		// What is gone does not stay for ever.
 		if told := l.becomes(bundle+1, &record.Contract{}); told != nil {
-			if err := k.learn(bundle+1, told); err != nil {
+			if err := k.update(bundle+1, told); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -65,7 +65,7 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 	for _, r := range b.Records {
 		transactions = append(transactions, r.GetTransactions().GetTransactions()...)
 		for _, c := range r.GetContracts().GetContracts() {
-			if err := w.contracts.learn(b.McSeqno, c); err != nil {
+			if err := w.contracts.update(b.McSeqno, c); err != nil {
 				return stage.Output{}, err
 			}
 		}

@@ -76,7 +76,7 @@ func (k *knowledge) count(a *statetest.Account) {
 	}
 }
 
-// whole says that all cells of code or data were shown; nothing is whole.
+// whole reports whether all cells of code or data were shown; nothing is whole.
 func (k *knowledge) whole(hash []byte) bool {
 	k.Helper()
 	missing := map[[32]byte]bool{}

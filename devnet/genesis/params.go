@@ -13,7 +13,7 @@ type Facts struct {
 	BaseRootHash []byte // of the basechain's zerostate
 	BaseFileHash []byte
 	GenUtime     uint32
-	// Simplex says that validators agree by the simplex consensus.
+	// Simplex reports whether validators agree by the simplex consensus.
 	Simplex bool
 	// Special accounts of the masterchain besides config and elector.
 	Special [][32]byte

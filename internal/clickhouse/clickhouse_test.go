@@ -201,7 +201,7 @@ func TestWatermarkIsTheSlowestPartitionOfTheSlowestTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All other topics with tables are far ahead.
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		if topic == schema.Headers || topic == schema.Transactions {
 			continue
 		}

@@ -182,7 +182,7 @@ func IsBroken(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &network)
 }
 
-// expired says that the context is over, or so nearly that a connection's own
+// expired reports whether the context is over, or so nearly that a connection's own
 // deadline may have come before.
 func expired(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()

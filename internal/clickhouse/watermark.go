@@ -24,7 +24,7 @@ type Watermark struct {
 // have tables. Until each of them has some, it is ErrNoWatermark.
 func ReadWatermark(ctx context.Context, conn driver.Conn) (Watermark, error) {
 	lowest, missing := Watermark{MCSeqno: ^uint32(0)}, map[string]bool{}
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		missing[topic.Name] = true
 	}
 	var (

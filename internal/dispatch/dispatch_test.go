@@ -250,7 +250,7 @@ func TestADestinationWhoseRoomOthersTakeBeforeItIsReadIsReadLater(t *testing.T) 
 		}
 		for _, r := range s.rows {
 			if r.destination != dry.name {
-				q.hold(q.destination(r.destination), s.added(r))
+				q.add(q.destination(r.destination), s.added(r))
 			}
 		}
 		if err := q.read(t.Context(), dry); err != nil {

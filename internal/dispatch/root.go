@@ -163,7 +163,7 @@ func (q *Queue[D, K, V]) Add(item *Item[D, K, V]) bool {
 		q.wake(d, item.Due)
 		return false
 	}
-	q.hold(d, item)
+	q.add(d, item)
 	return true
 }
 
@@ -226,7 +226,7 @@ func (q *Queue[D, K, V]) room(d *destination[D, K, V]) int {
 	return min(ahead-d.held, items-len(q.held))
 }
 
-func (q *Queue[D, K, V]) hold(d *destination[D, K, V], item *Item[D, K, V]) (fresh bool) {
+func (q *Queue[D, K, V]) add(d *destination[D, K, V], item *Item[D, K, V]) (fresh bool) {
 	if q.held[item.Key] != nil {
 		return false
 	}

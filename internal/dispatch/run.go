@@ -229,7 +229,7 @@ func (q *Queue[D, K, V]) read(ctx context.Context, d *destination[D, K, V]) erro
 	d.isDry = false
 	fresh := false
 	for _, item := range items {
-		fresh = q.hold(d, item) || fresh
+		fresh = q.add(d, item) || fresh
 	}
 	now := time.Now()
 	d.behind = !again.IsZero() && !again.After(now)

@@ -54,7 +54,7 @@ type Kafka struct {
 	ends     ends
 	cluster  *kfake.Cluster
 	listener *listener
-	keeper   *keeper
+	keeper   *trimmer
 	disk     disk
 
 	closing func() error // once
@@ -110,7 +110,7 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 	if len(k.ends.Partitions) > 0 { // opening read the log through memory that is not needed again
 		debug.FreeOSMemory()
 	}
-	k.keeper = newKeeper(k.cluster, options, data, &check)
+	k.keeper = newTrimmer(k.cluster, options, data, &check)
 	go k.keeper.run()
 	options.Report.Log.Info().Str("folder", options.Dir).Int("partitions", len(k.ends.Partitions)).Msg("embedded log is open")
 	return k, nil
@@ -119,7 +119,7 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 func (k *Kafka) clusterOptions(data string) []kfake.Opt {
 	configs := map[string]string{
 		// The broker itself deletes nothing: a partition that it trims to nothing
-		// forgets its offsets, and it does not know what is read. The keeper trims.
+		// forgets its offsets, and it does not know what is read. That is for the trimmer.
 		"log.retention.ms":          "-1",
 		"log.retention.bytes":       "-1",
 		"log.segment.bytes":         strconv.FormatInt(k.options.SegmentBytes, 10),

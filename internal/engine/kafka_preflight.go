@@ -114,7 +114,7 @@ type topicFile struct {
 	Configs    map[string]string `json:"configs"`
 }
 
-// compacts says that records of the topic may be missing between others.
+// compacts reports whether records of the topic may be missing between others.
 func (t topicFile) compacts() bool { return strings.Contains(t.Configs["cleanup.policy"], "compact") }
 
 func (p *preflight) topics() ([]topicFile, error) {

@@ -23,7 +23,7 @@ func (c *Client) Publish(ctx context.Context, topic string, partition int, recor
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("publish to %s: %w", tp, err)
 	}
-	release, err := c.hold(ctx, tp)
+	release, err := c.lock(ctx, tp)
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (c *Client) Sync(partitions ...TopicPartition) error {
 	return group.Wait()
 }
 
-// hold gives the partition to one writer: two batches in flight could change
+// lock gives the partition to one writer: two batches in flight could change
 // places when one of them is sent again.
-func (c *Client) hold(ctx context.Context, tp TopicPartition) (release func(), err error) {
+func (c *Client) lock(ctx context.Context, tp TopicPartition) (release func(), err error) {
 	value, _ := c.writers.LoadOrStore(tp, make(chan struct{}, 1))
 	turn := value.(chan struct{})
 	select {

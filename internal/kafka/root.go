@@ -44,7 +44,7 @@ type Dependencies struct {
 	// Room is waited for before anything is written, by Publish; nil is room
 	// always.
 	Room func(ctx context.Context) error
-	// Alone says that nobody but this client writes to the log. What it wrote is then in its
+	// Alone reports whether nobody but this client writes to the log. What it wrote is then in its
 	// readers' hands without being read from there.
 	Alone bool
 	// Sync makes what a partition has survive a power loss. It is nil where what is

@@ -23,7 +23,7 @@ type Conn struct {
 	inAll, inGroup *list.Element // with the listener's lock; nil when it works
 }
 
-// Wait says that the connection waits for its client from now on, and reports
+// Wait reports whether the connection waits for its client from now on, and reports
 // whether it did before.
 func (c *Conn) Wait() (before bool) {
 	l := c.listener

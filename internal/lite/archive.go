@@ -21,7 +21,7 @@ func (p *Pool) findArchives(ctx context.Context) {
 	asked := map[*server]*connection{}
 	for {
 		for _, s := range p.servers {
-			if conn := s.connection(); conn != nil && asked[s] != conn && p.looksBack(ctx, s) {
+			if conn := s.connection(); conn != nil && asked[s] != conn && p.probeArchive(ctx, s) {
 				asked[s] = conn
 			}
 		}
@@ -40,9 +40,9 @@ func (p *Pool) findArchives(ctx context.Context) {
 	}
 }
 
-// looksBack asks one server for an old block and notes whether it has it. It
+// probeArchive asks one server for an old block and notes whether it has it. It
 // reports whether there was an answer.
-func (p *Pool) looksBack(ctx context.Context, s *server) bool {
+func (p *Pool) probeArchive(ctx context.Context, s *server) bool {
 	seqno := min(oldSeqno, p.chain.seqno())
 	request := ton.LookupBlock{Mode: 1, ID: &ton.BlockInfoShort{Workchain: masterWorkchain, Shard: masterShard, Seqno: int32(seqno)}}
 	answer, err := p.askAt(ctx, s, Query{Request: request}, 0)
@@ -78,7 +78,7 @@ func (p *Pool) FindArchive(ctx context.Context) bool {
 		if p.HasArchive() {
 			return true
 		}
-		p.looksBack(ctx, s)
+		p.probeArchive(ctx, s)
 	}
 	return p.HasArchive()
 }

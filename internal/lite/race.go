@@ -81,13 +81,13 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 func (r *race) next(ctx context.Context, hedge *time.Timer) error {
 	for {
 		changed := r.pool.chain.changes()
-		if len(r.denied) < r.pool.configuration.Attempts || r.lookBack() {
+		if len(r.denied) < r.pool.configuration.Attempts || r.askArchives() {
 			servers := r.candidates()
-			if len(servers) == 0 && r.lookBack() {
+			if len(servers) == 0 && r.askArchives() {
 				servers = r.candidates()
 			}
 			if len(servers) > 0 {
-				s, err := r.turn(ctx, servers)
+				s, err := r.slot(ctx, servers)
 				if err == nil && s == nil {
 					continue
 				}
@@ -121,9 +121,9 @@ func (r *race) pause(ctx context.Context, changed <-chan struct{}) error {
 	return nil
 }
 
-// turn takes a slot at one of the servers, now or when it is the request's turn.
+// slot takes a slot at one of the servers, now or when it is the request's turn.
 // It gives none when the servers that could be asked are others by now.
-func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
+func (r *race) slot(ctx context.Context, servers []*server) (*server, error) {
 	if s := r.pool.slots.try(servers); s != nil {
 		return s, nil
 	}
@@ -151,9 +151,9 @@ func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
 	}
 }
 
-// lookBack turns to servers that keep old blocks when the others do not have
+// askArchives turns to servers that keep old blocks when the others do not have
 // what was asked for.
-func (r *race) lookBack() bool {
+func (r *race) askArchives() bool {
 	if len(r.denied) == 0 || r.query.Archival || !IsMissing(r.denied[len(r.denied)-1]) {
 		return false
 	}

@@ -58,7 +58,7 @@ type tableFile struct {
 	pause func()
 }
 
-func (t tableFile) told(err error) error {
+func (t tableFile) pausing(err error) error {
 	if err != nil {
 		t.pause()
 	}
@@ -67,10 +67,10 @@ func (t tableFile) told(err error) error {
 
 func (t tableFile) Write(p []byte) (int, error) {
 	n, err := t.File.Write(p)
-	return n, t.told(err)
+	return n, t.pausing(err)
 }
 
-func (t tableFile) Sync() error { return t.told(t.File.Sync()) }
+func (t tableFile) Sync() error { return t.pausing(t.File.Sync()) }
 
 // logFile is a file of the log.
 type logFile struct {
@@ -78,7 +78,7 @@ type logFile struct {
 	failed func(format string, args ...any)
 }
 
-func (l logFile) told(err error) error {
+func (l logFile) failing(err error) error {
 	if err != nil {
 		l.failed("log: %w", err)
 	}
@@ -87,14 +87,14 @@ func (l logFile) told(err error) error {
 
 func (l logFile) Write(p []byte) (int, error) {
 	n, err := l.File.Write(p)
-	return n, l.told(err)
+	return n, l.failing(err)
 }
 
-func (l logFile) Sync() error { return l.told(l.File.Sync()) }
+func (l logFile) Sync() error { return l.failing(l.File.Sync()) }
 
-func (l logFile) SyncData() error { return l.told(l.File.SyncData()) }
+func (l logFile) SyncData() error { return l.failing(l.File.SyncData()) }
 
 func (l logFile) SyncTo(length int64) (bool, error) {
 	full, err := l.File.SyncTo(length)
-	return full, l.told(err)
+	return full, l.failing(err)
 }

@@ -130,7 +130,7 @@ func (w *Watch) checkPart(ctx context.Context, p part) (passed bool, message str
 	return passed, message, err
 }
 
-// gone says that there is no such part any more: it was merged meanwhile.
+// gone reports whether there is no such part any more: it was merged meanwhile.
 func gone(err error) bool {
 	return clickhouse.IsCode(err, proto.ErrNoSuchDataPart, proto.ErrBadDataPartName, proto.ErrUnknownTable)
 }

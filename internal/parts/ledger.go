@@ -14,7 +14,7 @@ import (
 type ledger struct {
 	// Progress is the bundle up to which everything was in the tables then.
 	Progress uint32 `json:"progress"`
-	// Known says that there was a look at all.
+	// Known reports whether there was a look at all.
 	Known  bool                    `json:"known"`
 	Tables map[string]*ledgerTable `json:"tables"`
 	// Damages stay until they are repaired. Those that ClickHouse itself shows
@@ -130,7 +130,7 @@ func since(before []cover, c cover, fresh uint32) uint32 {
 	return from
 }
 
-// covered says that all inserts [low, high] are in some of the covers.
+// covered reports whether all inserts [low, high] are in some of the covers.
 func covered(covers []cover, low, high int64) bool {
 	if low < 0 || high < low {
 		return false
@@ -181,7 +181,7 @@ func inside(covers []cover, p part) []cover {
 	return slices.DeleteFunc(slices.Clone(covers), func(c cover) bool { return c.Min < p.min || c.Max > p.max })
 }
 
-// merged says that the part had been merged into a wider one, which is there
+// merged reports whether the part had been merged into a wider one, which is there
 // still, when everything was whole.
 func merged(before, now []cover, p part) bool {
 	return slices.ContainsFunc(before, func(c cover) bool {
@@ -222,8 +222,8 @@ func (l *ledger) forget(found []part, now map[string]*ledgerTable) {
 	})
 }
 
-// settle takes everything as it is now for whole.
-func (l *ledger) settle(tables []string) {
+// accept takes everything as it is now for whole.
+func (l *ledger) accept(tables []string) {
 	l.Damages = slices.DeleteFunc(l.Damages, func(d Damage) bool { return slices.Contains(tables, d.Table) })
 	for _, name := range tables {
 		delete(l.Tables, name)

@@ -68,7 +68,7 @@ func (p *place) watch() *Watch {
 
 func (p *place) look(w *Watch) {
 	p.Helper()
-	if err := w.Look(p.Context()); err != nil {
+	if err := w.Poll(p.Context()); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -80,7 +80,7 @@ func (p *place) insert(bundle int) {
 
 // progress tells that everything up to a bundle is in the tables.
 func (p *place) progress(bundle int) {
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		p.exec(fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, 1)", topic.Name, bundle))
 	}
 }
@@ -192,7 +192,7 @@ func TestPartsThatAreEmptiedAreNoDamageWhereRowsExpire(t *testing.T) {
 	// Who settles takes the table for whole as it is, whenever ClickHouse takes the
 	// empty part away.
 	p.insert(1)
-	if err := w.Settle(t.Context(), []string{"blocks_index"}); err != nil {
+	if err := w.Accept(t.Context(), []string{"blocks_index"}); err != nil {
 		t.Fatal(err)
 	}
 	p.exec("OPTIMIZE TABLE blocks_index FINAL")
@@ -386,7 +386,7 @@ func TestARepairIsKnownToTheWatchesOfOtherProcesses(t *testing.T) {
 	if running.Ready(t.Context()) == nil {
 		t.Error("a detached part that somebody drops is no damage any more")
 	}
-	if err := repairing.Settle(t.Context(), []string{"accounts_by_balance"}); err != nil {
+	if err := repairing.Accept(t.Context(), []string{"accounts_by_balance"}); err != nil {
 		t.Fatal(err)
 	}
 	p.look(running)

@@ -76,7 +76,7 @@ type Damage struct {
 	Table string `json:"table"`
 	// Part is the name of the part, empty when it is not known which one.
 	Part string `json:"part,omitempty"`
-	// Detached says that the part lies aside, Active that the table still has it.
+	// Detached reports whether the part lies aside, Active whether the table still has it.
 	Detached bool   `json:"detached,omitempty"`
 	Active   bool   `json:"active,omitempty"`
 	Reason   string `json:"reason"`
@@ -170,17 +170,17 @@ func New(options Options) (*Watch, error) {
 // later, and goes on looking. The last look is at the end, when nothing is inserted
 // any more: the next start misses what is gone by then.
 func (w *Watch) Start(ctx context.Context) error {
-	w.look(ctx)
+	w.poll(ctx)
 	w.Run.Start(func(ctx context.Context) error {
 		w.Go(func() { w.verify(ctx) })
 		w.count(ctx)
 		for lifetime.Sleep(ctx, w.options.Look) == nil {
-			w.look(ctx)
+			w.poll(ctx)
 		}
 		if w.options.File != "" {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 			defer cancel()
-			w.look(last)
+			w.poll(last)
 		}
 		return nil
 	})
@@ -240,10 +240,10 @@ func (w *Watch) Suspect(message string) {
 	}
 }
 
-// look is Look for who has nobody to give an error to.
-func (w *Watch) look(ctx context.Context) {
+// poll is Poll for who has nobody to give an error to.
+func (w *Watch) poll(ctx context.Context) {
 	began := time.Now()
-	err := w.Look(ctx)
+	err := w.Poll(ctx)
 	w.metrics.looks.Observe(time.Since(began).Seconds())
 	if err != nil && ctx.Err() == nil && time.Since(w.reported) > quiet {
 		w.reported = time.Now()
@@ -251,8 +251,8 @@ func (w *Watch) look(ctx context.Context) {
 	}
 }
 
-// Look compares the parts that there are with those that there were.
-func (w *Watch) Look(ctx context.Context) error {
+// Poll compares the parts that there are with those that there were.
+func (w *Watch) Poll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	// Both are read before the parts: a repair has dropped what it drops, and what is
@@ -275,7 +275,7 @@ func (w *Watch) Look(ctx context.Context) error {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.ledger.settle(w.repaired(repairs))
+	w.ledger.accept(w.repaired(repairs))
 	w.ledger.update(tables, found, progress, w.first)
 	w.first = false
 	w.queue.keep(found)
@@ -367,7 +367,7 @@ func (w *Watch) each(ctx context.Context, query string, take func(), columns ...
 type tableOf struct {
 	uuid       string // tells it from others that had its name before
 	replicated bool
-	// keepsEmpty says that rows expire, and that a part stays when all of its rows have.
+	// keepsEmpty reports whether rows expire and a part stays when all of its rows have.
 	keepsEmpty bool
 }
 
@@ -477,16 +477,16 @@ func (w *Watch) repaired(repairs map[string]time.Time) (tables []string) {
 	return tables
 }
 
-// Settle takes the tables as they are now for whole: their rows were brought
+// Accept takes the tables as they are now for whole: their rows were brought
 // back. Watches of other processes do so with their next look.
-func (w *Watch) Settle(ctx context.Context, tables []string) error {
+func (w *Watch) Accept(ctx context.Context, tables []string) error {
 	if err := w.options.ClickHouse.Conn().Exec(clickhouse.Foreground(ctx), "INSERT INTO repairs SELECT arrayJoin(?), now64(6, 'UTC')", tables); err != nil {
 		return fmt.Errorf("tell of the repair: %w", err)
 	}
 	w.mutex.Lock()
-	w.ledger.settle(tables)
+	w.ledger.accept(tables)
 	w.mutex.Unlock()
-	return w.Look(ctx)
+	return w.Poll(ctx)
 }
 
 // Exec runs a statement that takes a part away. That there is no such part any

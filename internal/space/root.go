@@ -162,10 +162,10 @@ func New(configuration Configuration, what string, measure Measure, r report.Rep
 
 // Start begins to measure.
 func (g *Guard) Start(ctx context.Context) error {
-	g.look(ctx, 0)
+	g.refresh(ctx, 0)
 	g.Run.Start(func(ctx context.Context) error {
 		for lifetime.Sleep(ctx, pollEvery) == nil {
-			g.look(ctx, 0)
+			g.refresh(ctx, 0)
 		}
 		return nil
 	})
@@ -183,7 +183,7 @@ func (g *Guard) Ready(context.Context) error {
 // Wait returns when there is room to write, or with ctx.
 func (g *Guard) Wait(ctx context.Context) error {
 	for waited := false; ; waited = true {
-		g.look(ctx, fresh)
+		g.refresh(ctx, fresh)
 		g.mutex.Lock()
 		short, changed := g.short, g.changed
 		g.mutex.Unlock()
@@ -202,8 +202,8 @@ func (g *Guard) Wait(ctx context.Context) error {
 	}
 }
 
-// look measures when the last measurement is older than age, unless ctx ends before.
-func (g *Guard) look(ctx context.Context, age time.Duration) {
+// refresh measures when the last measurement is older than age, unless ctx ends before.
+func (g *Guard) refresh(ctx context.Context, age time.Duration) {
 	select {
 	case g.looking <- struct{}{}:
 		defer func() { <-g.looking }()

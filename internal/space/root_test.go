@@ -66,7 +66,7 @@ func TestWritersWaitBelowTheBoundAndGoOnWhenThereIsRoom(t *testing.T) {
 			}
 		}
 		for range 50 {
-			g.look(t.Context(), 0)
+			g.refresh(t.Context(), 0)
 		}
 		if n := strings.Count(log.String(), "writing stops"); n != 1 {
 			t.Errorf("%s: %d log lines instead of 1", name, n)
@@ -74,7 +74,7 @@ func TestWritersWaitBelowTheBoundAndGoOnWhenThereIsRoom(t *testing.T) {
 		passed := make(chan error)
 		go func() { passed <- g.Wait(t.Context()) }()
 		d.set(Disk{Name: "/d", Free: 100 << 30, Total: 100 << 30, Inodes: 900, InodesTotal: 900})
-		g.look(t.Context(), 0)
+		g.refresh(t.Context(), 0)
 		if err := <-passed; err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -95,7 +95,7 @@ func TestAWriterThatStoppedNeedsMoreRoomThanTheBound(t *testing.T) {
 		room bool
 	}{{799, false}, {800, false}, {899, false}, {900, true}, {800, true}, {799, false}} {
 		d.set(Disk{Free: step.free, Total: 1000})
-		g.look(t.Context(), 0)
+		g.refresh(t.Context(), 0)
 		if err := g.Ready(t.Context()); (err == nil) != step.room {
 			t.Fatalf("%d free: %v, want room: %v", step.free, err, step.room)
 		}
@@ -146,7 +146,7 @@ func TestNobodyWaitsForAMeasurementLongerThanForItsContext(t *testing.T) {
 	measured := make(chan struct{})
 	go func() {
 		defer close(measured)
-		g.look(t.Context(), 0)
+		g.refresh(t.Context(), 0)
 	}()
 	<-began
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

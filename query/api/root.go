@@ -29,7 +29,7 @@ type Writer struct {
 	// Max bounds JSON, 0 for no bound. Lists end beyond it, so that what is too long
 	// costs one row at most.
 	Max int
-	// Cut says that bodies were left out since all together would be too much.
+	// Cut reports whether bodies were left out since all together would be too much.
 	Cut bool
 
 	decoder *body.Decoder // of bodies, nil before the first one

@@ -76,7 +76,7 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 	}
 }
 
-// limited says whether keys and limits matter: for the layers of the API, but
+// limited reports whether keys and limits matter: for the layers of the API, but
 // not for what describes them, nor for their health.
 func limited(path string) bool {
 	path, ok := strings.CutPrefix(path, "/api/")

@@ -52,7 +52,7 @@ func (a accountCodes) with(code accountCode) accountCodes {
 
 // Entry is what an address book says of an account.
 type Entry struct {
-	// Known says that the account is or was on the chain.
+	// Known reports whether the account is or was on the chain.
 	Known bool
 	// Code is nil when it has none.
 	Code *Code

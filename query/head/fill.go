@@ -151,7 +151,7 @@ func (f *Filler) Watermark(ctx context.Context) (seqno, utime uint32, err error)
 		return 0, 0, err
 	}
 	lowest, complete := progressOf{mcSeqno: ^uint32(0)}, true
-	for _, t := range schema.Tabled {
+	for _, t := range schema.TableTopics {
 		complete = lowestOf(progress[t.Name], &lowest) && complete
 	}
 	if !complete {

@@ -185,7 +185,7 @@ func (h *Head) Bundle(mcSeqno uint32) *Bundle {
 	return h.Bundles[i]
 }
 
-// Reaches says that the head ends with the watermark.
+// Reaches reports whether the head ends with the watermark.
 func (h *Head) Reaches(watermark uint32) bool {
 	return len(h.Bundles) > 0 && h.Bundles[len(h.Bundles)-1].McSeqno == watermark
 }

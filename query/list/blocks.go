@@ -26,7 +26,7 @@ type BlockFilter struct {
 	FileHash  *Hash
 	Utime     Span
 	Lts       Span
-	// AnyOrder says that the caller asked for none; the newest come first.
+	// AnyOrder reports whether the caller asked for none; the newest come first.
 	AnyOrder bool
 }
 

@@ -37,7 +37,7 @@ const (
 type messagePlan struct {
 	plan.Plan
 	clustered Direction // the side whose transactions lie together
-	// farHash says that rows of the other side carry the transaction's hash.
+	// farHash reports whether rows of the other side carry the transaction's hash.
 	farHash bool
 }
 
@@ -48,9 +48,9 @@ type messageSource struct {
 	clustered Direction
 	farHash   bool
 	residual  bool
-	// packed says that the column key has created_at and hash_prefix in one.
+	// packed reports whether the column key has created_at and hash_prefix in one.
 	packed bool
-	// bySource says that rows of one created_lt lie in the order of their
+	// bySource reports whether rows of one created_lt lie in the order of their
 	// direction, and that created_at rises with created_lt.
 	bySource bool
 	where    sql.Conditions

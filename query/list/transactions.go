@@ -109,7 +109,7 @@ func (f *TransactionFilter) matches(tx *record.Transaction) bool {
 		(len(f.Hashes) == 0 || slices.Contains(f.Hashes, Hash(tx.Hash)))
 }
 
-// impossible says that a filter has a value that no row has.
+// impossible reports whether a filter has a value that no row has.
 func (f *TransactionFilter) impossible() bool {
 	return f.Seqno != nil && *f.Seqno < 0 || f.McSeqno != nil && *f.McSeqno < 0
 }

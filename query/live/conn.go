@@ -459,23 +459,23 @@ func (c *conn) close() {
 	c.mu.Unlock()
 }
 
-// pace lets operations through at a rate.
-type pace struct {
+// rateLimiter lets operations through at a rate.
+type rateLimiter struct {
 	every time.Duration
 	burst time.Duration
 	due   time.Time
 }
 
-func newPace(rate float64) *pace {
+func newRateLimiter(rate float64) *rateLimiter {
 	every := time.Duration(float64(time.Second) / rate)
-	return &pace{every: every, burst: time.Duration(operationBurst) * every}
+	return &rateLimiter{every: every, burst: time.Duration(operationBurst) * every}
 }
 
 // operationBurst is how many operations may come at once.
 const operationBurst = 20
 
 // wait waits until the next operation may be worked on; it reports whether it had to.
-func (p *pace) wait(ctx context.Context, now time.Time) bool {
+func (p *rateLimiter) wait(ctx context.Context, now time.Time) bool {
 	if p.due.Before(now) {
 		p.due = now
 	}

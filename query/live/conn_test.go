@@ -311,7 +311,7 @@ func socketOf(t *testing.T, l *Component) (*websocket.Conn, <-chan bool) {
 		}
 		defer socket.CloseNow()
 		socket.SetReadLimit(int64(l.configuration.MessageBytes))
-		s := &session{c: l, conn: newConn(t.Context(), l, nil, events.Limits{}), socket: socket, operations: newPace(1e6)}
+		s := &session{c: l, conn: newConn(t.Context(), l, nil, events.Limits{}), socket: socket, operations: newRateLimiter(1e6)}
 		for s.read(t.Context()) {
 			read <- true
 		}
@@ -478,7 +478,7 @@ func TestLastEventIDIsInPlaceOfFrom(t *testing.T) {
 }
 
 func TestOperationsWaitBehindABurst(t *testing.T) {
-	p := newPace(1e6)
+	p := newRateLimiter(1e6)
 	now := time.Unix(1, 0)
 	waited := 0
 	for range 2 * operationBurst {

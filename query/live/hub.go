@@ -216,7 +216,7 @@ func (h *hub) publish(ctx context.Context, b *events.Bundle, ahead map[*events.T
 		h.mu.Unlock()
 		return false
 	}
-	gone := h.settle(b)
+	gone := h.resolve(b)
 	matches := h.matches(b, ahead, func(*conn, *events.Subscription) bool { return true })
 	h.finish(b, ahead, gone)
 	h.last = b.MCSeqno
@@ -401,7 +401,7 @@ func (h *hub) join(ctx context.Context, c *conn, s *events.Subscription, upTo ev
 	h.mu.Lock()
 	last = h.last
 	if joined = ctx.Err() == nil && upTo.Compare(events.EndOf(last)) >= 0; joined {
-		gone = c.owed()
+		gone = c.missed()
 		c.after = upTo // another replica may have been faster
 		h.replace(c, s)
 	}
@@ -417,7 +417,7 @@ func (h *hub) begin(c *conn, s *events.Subscription) events.Position {
 	if !s.Resumes && c.after != events.EndOf(h.preceded) { // else another replica may have been faster
 		c.after = events.Position{}
 	}
-	h.untell(c)
+	h.replaceSubscription(c)
 	h.replace(c, s)
 	return maxPosition(c.after, events.EndOf(h.last))
 }
@@ -427,14 +427,14 @@ func (h *hub) begin(c *conn, s *events.Subscription) events.Position {
 func (h *hub) pause(c *conn) (unsettled map[events.Hash]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.untell(c)
+	h.replaceSubscription(c)
 	h.replace(c, nil)
 	return maps.Clone(c.unsettled)
 }
 
-// untell notes that another subscription takes the place of a stream's: what it was told
+// replaceSubscription notes that another subscription takes the place of a stream's: what it was told
 // may still be taken back, but need not be all that this one wants.
-func (h *hub) untell(c *conn) {
+func (h *hub) replaceSubscription(c *conn) {
 	for hash := range c.unsettled {
 		c.unsettled[hash] = false
 	}
@@ -479,8 +479,8 @@ func (h *hub) end(c *conn) {
 	c.unsettled = nil
 }
 
-// holding is where a bundle is looked for, and held, that is read again.
-func (h *hub) holding(mcSeqno uint32) *history {
+// historyOf is where a bundle is looked for, and held, that is read again.
+func (h *hub) historyOf(mcSeqno uint32) *history {
 	if h.history.has(mcSeqno) {
 		return &h.history
 	}

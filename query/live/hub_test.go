@@ -297,7 +297,7 @@ func TestWhatAMessageWillDoComesAsAWholeOrNotYet(t *testing.T) {
 	foretell(t, l, next)
 	<-c.catching.done
 	wantEvents(t, "who has room for one more", c, "transactions finalized 1-0")
-	if l.hub.told(c, events.Hash(next.Row.ExternalHashNorm)) {
+	if l.hub.reported(c, events.Hash(next.Row.ExternalHashNorm)) {
 		t.Error("it is not told of it when it has room")
 	}
 	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(next.Row, events.EndOf(1), c))
@@ -313,13 +313,13 @@ func TestWhoIsBehindIsToldAnewOfAMessageThatWasSentAgain(t *testing.T) {
 	wantEvents(t, "who is behind then", behind, "transactions pending 0")
 	l.hub.replace(behind, nil)
 	foretell(t, l, of)
-	if !l.hub.told(behind, of.Hash) {
+	if !l.hub.reported(behind, of.Hash) {
 		t.Error("who is behind is told again of what it was told")
 	}
 	again := told(0, 0, 1)
 	again.Root().Aborted = true
 	foretell(t, l, again)
-	if l.hub.told(behind, again.Hash) {
+	if l.hub.reported(behind, again.Hash) {
 		t.Error("who is behind is not told of another outcome")
 	}
 	if _, joined := l.hub.join(t.Context(), behind, s, events.EndOf(0)); !joined {
@@ -531,9 +531,9 @@ func TestTheNewestBundlesStayWhileThePastIsRead(t *testing.T) {
 	}
 	for range 2 { // streams beside each other
 		for seqno := uint32(1); seqno <= newest; seqno++ {
-			read(l.hub.holding(seqno), seqno)
+			read(l.hub.historyOf(seqno), seqno)
 			if seqno > 4 {
-				read(l.hub.holding(seqno-4), seqno-4)
+				read(l.hub.historyOf(seqno-4), seqno-4)
 			}
 		}
 	}

@@ -85,8 +85,8 @@ func (h *hub) missed(m match) {
 	}
 }
 
-// told reports whether a stream got all that is known of a trace that is not final.
-func (h *hub) told(c *conn, hash events.Hash) bool {
+// reported reports whether a stream got all that is known of a trace that is not final.
+func (h *hub) reported(c *conn, hash events.Hash) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return c.unsettled[hash]
@@ -131,9 +131,9 @@ func (h *hub) missing(t *events.Trace, mcSeqno uint32, gone invalid) {
 	}
 }
 
-// owed are the traces that became final while a stream was behind, and of which it got
+// missed are the traces that became final while a stream was behind, and of which it got
 // nothing again.
-func (c *conn) owed() invalid {
+func (c *conn) missed() invalid {
 	gone := invalid{}
 	for hash := range c.ended {
 		gone[hash] = map[*conn]uint32{c: 0}
@@ -153,19 +153,19 @@ func (h *hub) gotAgain(c *conn, hash events.Hash) {
 type invalid map[events.Hash]map[*conn]uint32
 
 // settledBundles is for how many bundles it is remembered which traces they touched.
-const settledBundles = 256
+const resolvedBundles = 256
 
-// settle takes what a bundle says of traces that were told of before. It returns those
+// resolve takes what a bundle says of traces that were told of before. It returns those
 // that come differently, or that another message took the place of.
-func (h *hub) settle(b *events.Bundle) invalid {
+func (h *hub) resolve(b *events.Bundle) invalid {
 	gone := invalid{}
 	for hash, at := range h.settled {
-		if at+settledBundles < b.MCSeqno {
+		if at+resolvedBundles < b.MCSeqno {
 			delete(h.settled, hash)
 		}
 	}
 	for account, at := range h.taken {
-		if at.mcSeqno+settledBundles < b.MCSeqno {
+		if at.mcSeqno+resolvedBundles < b.MCSeqno {
 			delete(h.taken, account)
 		}
 	}
@@ -216,7 +216,7 @@ type taken struct {
 // take remembers which messages from outside a bundle took: what was foreseen of others
 // before does not come any more. It is for those who hold the lock.
 func (h *hub) take(b *events.Bundle) {
-	if b.MCSeqno+settledBundles < h.last {
+	if b.MCSeqno+resolvedBundles < h.last {
 		return
 	}
 	for _, e := range b.Events {
@@ -333,7 +333,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 		case <-ctx.Done():
 			return
 		case t := <-coming:
-			if err := h.tell(ctx, h.together(t, coming), nil); err != nil && ctx.Err() == nil {
+			if err := h.report(ctx, h.together(t, coming), nil); err != nil && ctx.Err() == nil {
 				h.c.failed(err)
 			}
 		case now := <-tick.C:
@@ -367,9 +367,9 @@ func (h *hub) together(first *pending.Trace, coming <-chan *pending.Trace) (some
 	}
 }
 
-// tell tells what messages will do, unless a block has them by now: all streams, or one. It
+// report tells what messages will do, unless a block has them by now: all streams, or one. It
 // reads before its turn, so that nobody waits for that.
-func (h *hub) tell(ctx context.Context, some []*pending.Trace, only *conn) error {
+func (h *hub) report(ctx context.Context, some []*pending.Trace, only *conn) error {
 	if len(some) == 0 {
 		return nil
 	}
@@ -397,9 +397,9 @@ func (h *hub) tell(ctx context.Context, some []*pending.Trace, only *conn) error
 	return nil
 }
 
-// tellAll tells a stream what the messages will do that may still come, and that it was
+// reportAll tells a stream what the messages will do that may still come, and that it was
 // not told of.
-func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) error {
+func (h *hub) reportAll(ctx context.Context, c *conn, s *events.Subscription) error {
 	if h.c.index.Pending == nil || s.Min != events.PendingLevel {
 		return nil
 	}
@@ -408,8 +408,8 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 		if err := c.awaitRoom(ctx); err != nil {
 			return err
 		}
-		some = slices.DeleteFunc(some, func(t *pending.Trace) bool { return !h.mayCome(t) || h.told(c, t.ID) })
-		if err := h.c.reading(ctx, func(ctx context.Context) error { return h.tell(ctx, some, c) }); err != nil {
+		some = slices.DeleteFunc(some, func(t *pending.Trace) bool { return !h.mayCome(t) || h.reported(c, t.ID) })
+		if err := h.c.reading(ctx, func(ctx context.Context) error { return h.report(ctx, some, c) }); err != nil {
 			return h.c.unread(ctx, err)
 		}
 	}
@@ -475,7 +475,7 @@ func (h *hub) expire(now time.Time) {
 		switch {
 		case !a.begun && now.After(a.deadline):
 			gone[hash] = h.forget(hash)
-		case a.begun && now.After(a.deadline.Add(settledFor)):
+		case a.begun && now.After(a.deadline.Add(resolvedFor)):
 			h.forget(hash)
 		}
 	}
@@ -484,4 +484,4 @@ func (h *hub) expire(now time.Time) {
 }
 
 // settledFor is how long a trace that has begun may take to be final.
-const settledFor = 10 * time.Minute
+const resolvedFor = 10 * time.Minute

@@ -56,7 +56,7 @@ type replay struct {
 	s   *events.Subscription
 	// newest are the last events of each trace and account; nil for all.
 	newest map[events.Subject]events.Position
-	// held says that nothing is read that is not in memory any more, and unsettled are the
+	// held reports whether nothing is read that is not in memory any more, and unsettled are the
 	// traces of which the stream got what no block had before.
 	held      bool
 	unsettled map[events.Hash]bool
@@ -76,7 +76,7 @@ func (h *hub) replay(ctx context.Context, c *conn, s *events.Subscription, unset
 		return err
 	}
 	if s.Recent || s.Resumes {
-		return h.tellAll(ctx, c, s)
+		return h.reportAll(ctx, c, s)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (h *hub) follow(ctx context.Context, c *conn, s *events.Subscription, unset
 	if err := r.run(ctx, from); err != nil {
 		return err
 	}
-	return h.tellAll(ctx, c, s)
+	return h.reportAll(ctx, c, s)
 }
 
 // run gives the stream what comes after a position until it has all, and gets what comes.
@@ -203,7 +203,7 @@ func (r *replay) read(ctx context.Context, seqno uint32) (b *events.Bundle, err 
 		return nil, errNotYet
 	}
 	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
-		b, err = r.hub.bundle(ctx, v, seqno, r.hub.holding(seqno))
+		b, err = r.hub.bundle(ctx, v, seqno, r.hub.historyOf(seqno))
 		return err
 	})
 	return b, err

@@ -34,7 +34,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	defer end.unlessTaken()
 	ctx, cancel := c.streamContext()
 	end.add(cancel)
-	s := &session{c: c, operations: newPace(c.configuration.Operations), fallbackActions: events.KnownActions(r.Header.Get("X-Actions-Version"))}
+	s := &session{c: c, operations: newRateLimiter(c.configuration.Operations), fallbackActions: events.KnownActions(r.Header.Get("X-Actions-Version"))}
 	s.answers.Store(true)
 	to := &upgrading{ResponseWriter: w, c: c}
 	var err error
@@ -106,7 +106,7 @@ type session struct {
 	socket          *websocket.Conn
 	wire            *wire
 	answers         atomic.Bool // the client answered the last ping
-	operations      *pace
+	operations      *rateLimiter
 	fallbackActions string
 }
 

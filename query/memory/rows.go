@@ -104,8 +104,8 @@ func (b *Bundle) Add(t *table.Table, words []uint64, source string) {
 	b.bytes += 8*len(words) + rowOverhead
 }
 
-// Grow counts bytes of records that rows keep.
-func (b *Bundle) Grow(bytes int) { b.bytes += bytes }
+// AddBytes counts bytes of records that rows keep.
+func (b *Bundle) AddBytes(bytes int) { b.bytes += bytes }
 
 // Bytes is about what the bundle takes.
 func (b *Bundle) Bytes() int { return b.bytes }

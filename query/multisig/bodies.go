@@ -53,7 +53,7 @@ func (w *writer) parse(c *cell.Cell) (string, []byte) {
 		return "ton_transfer", w.comment(encrypted(r), true)
 	default:
 		if layout := body.Of(opcode); layout != nil {
-			if shown, ok := w.show(layout, r); ok {
+			if shown, ok := w.writeFields(layout, r); ok {
 				return layout.Name, shown
 			}
 		}
@@ -64,8 +64,8 @@ func (w *writer) parse(c *cell.Cell) (string, []byte) {
 	return "unknown", o.close()
 }
 
-// show writes the fields of a body; false where it does not fit its layout.
-func (w *writer) show(layout *body.Layout, r *toncell.Reader) ([]byte, bool) {
+// writeFields writes the fields of a body; false where it does not fit its layout.
+func (w *writer) writeFields(layout *body.Layout, r *toncell.Reader) ([]byte, bool) {
 	k, ok := kinds[layout.Name]
 	if !ok {
 		return nil, false

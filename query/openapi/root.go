@@ -48,7 +48,7 @@ type Operation struct {
 	// Body are the members of the JSON object that a POST or a PUT sends; null stands
 	// for one that is not sent.
 	Body []Parameter
-	// Closed says that members without a name here are refused.
+	// Closed reports whether members without a name here are refused.
 	Closed bool
 	// Result is the answer, nil for any.
 	Result Described
@@ -70,7 +70,7 @@ type Parameter struct {
 	Required    bool
 	Schema      Object
 	Default     any // nil for none
-	// AllowEmpty says that an empty text in the query stands for the zero value.
+	// AllowEmpty reports whether an empty text in the query stands for the zero value.
 	AllowEmpty bool
 }
 

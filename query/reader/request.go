@@ -108,9 +108,9 @@ func (r *Request) spend(rows uint64) error {
 	return nil
 }
 
-// hold counts what a block of a result has, and returns ErrTooHeavy once there was too
+// charge counts what a block of a result has, and returns ErrTooHeavy once there was too
 // much.
-func (r *Request) hold(block proto.Results) error {
+func (r *Request) charge(block proto.Results) error {
 	if r == nil {
 		return nil
 	}

@@ -71,12 +71,12 @@ func TestARequestIsGivenSoManyBytesTogether(t *testing.T) {
 	record.AppendBytes(make([]byte, 1<<20))
 	block := proto.Results{{Name: "n", Data: new(proto.ColUInt64)}, {Name: "record", Data: &record}}
 	r, given := &Request{}, 0
-	for ; r.hold(block) == nil; given += len(record.Buf) {
+	for ; r.charge(block) == nil; given += len(record.Buf) {
 	}
-	if given != maxReadBytes || !errors.Is(r.hold(block), clickhouse.ErrTooHeavy) {
+	if given != maxReadBytes || !errors.Is(r.charge(block), clickhouse.ErrTooHeavy) {
 		t.Errorf("%d bytes are given, want %d", given, maxReadBytes)
 	}
-	if err := (*Request)(nil).hold(block); err != nil {
+	if err := (*Request)(nil).charge(block); err != nil {
 		t.Error("what the service reads by itself is bounded:", err)
 	}
 }

@@ -145,7 +145,7 @@ func (s *Reader) runFor(ctx context.Context, request *Request, reads, statement 
 	began := time.Now()
 	if err = enter(ctx, s.slots); err == nil {
 		err = s.pool.Do(ctx, statement, request.limits(reads), result, func(rows int) error {
-			if err := request.hold(result); err != nil {
+			if err := request.charge(result); err != nil {
 				return err
 			}
 			return each(rows)

@@ -17,7 +17,7 @@ type ActionRow struct {
 	*actions.Action
 	Trace *record.Trace // that it lies in
 	Full  []TransactionRow
-	// Foreseen says that no block has one of the transactions.
+	// Foreseen reports whether no block has one of the transactions.
 	Foreseen bool
 }
 

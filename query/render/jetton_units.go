@@ -11,9 +11,9 @@ import (
 type Jetton struct {
 	Symbol   string // empty where it says nothing
 	Decimals int    // 9 where it says nothing (TEP-64)
-	// Waits says that its document, which may tell other decimals, was not fetched yet.
+	// Waits reports whether its document, which may tell other decimals, was not fetched yet.
 	Waits bool
-	// Assumed says that the document cannot be had: it may have told other decimals.
+	// Assumed reports whether the document cannot be had: it may have told other decimals.
 	Assumed bool
 }
 

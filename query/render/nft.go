@@ -145,15 +145,15 @@ type (
 // newerSale is the version whose contracts tell shares instead of amounts.
 const newerSale = 4
 
-func tellsAmounts(s sale) bool { return s.Version < newerSale }
+func hasAmounts(s sale) bool { return s.Version < newerSale }
 
 var fixedPrice = api.New("FixedPrice",
 	api.Bool("is_complete", sale.GetComplete),
 	api.Amount("full_price", sale.GetPrice),
 	api.Address("marketplace_fee_address", sale.GetFeeAddress).Optional(),
-	api.Amount("marketplace_fee", sale.GetFee).If(tellsAmounts),
+	api.Amount("marketplace_fee", sale.GetFee).If(hasAmounts),
 	api.Address("royalty_address", sale.GetRoyaltyAddress).Optional(),
-	api.Amount("royalty_amount", sale.GetRoyalty).If(tellsAmounts),
+	api.Amount("royalty_amount", sale.GetRoyalty).If(hasAmounts),
 )
 
 var auctionDetails = api.New("Auction",

@@ -53,7 +53,7 @@ func WriteStateAfter(w *api.Writer, tx *record.Transaction) {
 type TransactionRow struct {
 	*record.Transaction
 	Trace *record.Trace // that it is a part of, nil where that is not known
-	// Foreseen says that no block has it: it is what emulation makes of a message.
+	// Foreseen reports whether no block has it: it is what emulation makes of a message.
 	Foreseen bool
 }
 

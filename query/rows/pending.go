@@ -146,7 +146,7 @@ func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, show
 			}
 		}
 	}
-	facts.learn(wanted)
+	facts.load(wanted)
 	return facts.rows(merged, shown)
 }
 
@@ -166,7 +166,7 @@ func (f *facts) rows(merged []*cascade.Merged, shown func(*action.Action) bool) 
 		if err != nil || len(f.missing) == 0 {
 			return rows, err
 		}
-		f.learn(f.missing)
+		f.load(f.missing)
 	}
 }
 
@@ -196,8 +196,8 @@ type facts struct {
 	failed  error
 }
 
-// learn reads some accounts at once.
-func (f *facts) learn(wanted api.Book) {
+// load reads some accounts at once.
+func (f *facts) load(wanted api.Book) {
 	var some []address.Address
 	for a := range wanted {
 		if _, is := f.known[a]; !is && a != api.Nobody {
@@ -229,7 +229,7 @@ func (f *facts) Contract(account []byte) *record.Contract {
 		f.missing.Add(account)
 		return nil
 	}
-	f.learn(api.Book{a: {}})
+	f.load(api.Book{a: {}})
 	return f.known[a]
 }
 

@@ -73,10 +73,10 @@ func (s *Store) awaitLog(ctx context.Context) {
 	}
 }
 
-// show makes the first view visible: at once without a log, otherwise when it has what
+// publish makes the first view visible: at once without a log, otherwise when it has what
 // the log had at the start, so that who asks before and after a restart does not see
 // the chain go back. A log that does not answer, or gives nothing more, is not waited for.
-func (s *Store) show(caughtUp bool) {
+func (s *Store) publish(caughtUp bool) {
 	if s.shown.Load() {
 		return
 	}
@@ -195,7 +195,7 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	}
 	v, read, err := s.filler.Next(ctx, s.view.Load(), tables, newer, func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v == nil {
-		s.show(caughtUp && err == nil)
+		s.publish(caughtUp && err == nil)
 		return read, err
 	}
 	s.view.Store(v)
@@ -203,6 +203,6 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	if s.following {
 		s.log.Trim(v.Tables)
 	}
-	s.show(caughtUp)
+	s.publish(caughtUp)
 	return read, err
 }

@@ -65,14 +65,14 @@ func (t *Tail) fill(bytes int) {
 	defer t.mutex.Unlock()
 	t.held.partial += bytes
 	if t.held.spare > 0 && t.held.bytes() > t.configuration.MaxBytes {
-		t.show(t.Bundles())
+		t.publish(t.Bundles())
 	}
 }
 
 // add shows one more bundle.
 func (t *Tail) add(b *memory.Bundle) {
 	t.held.partial -= b.Bytes()
-	b.Grow(bundleBytes)
+	b.AddBytes(bundleBytes)
 	if b.MCSeqno <= t.trimmed {
 		t.held.spare += b.Bytes()
 	} else {
@@ -80,7 +80,7 @@ func (t *Tail) add(b *memory.Bundle) {
 	}
 	t.held.rows += b.Rows()
 	t.newest = b.MCSeqno
-	t.show(append(t.Bundles(), b)) // older snapshots end before it
+	t.publish(append(t.Bundles(), b)) // older snapshots end before it
 	select {
 	case t.changed <- struct{}{}:
 	default:
@@ -101,12 +101,12 @@ func (t *Tail) Trim(upTo uint32) {
 		}
 	}
 	t.trimmed = max(t.trimmed, upTo)
-	t.show(bundles)
+	t.publish(bundles)
 }
 
-// show makes bundles visible, but for the oldest ones as far as they may be dropped and
+// publish makes bundles visible, but for the oldest ones as far as they may be dropped and
 // there is no room for them. It wakes partitions that wait for room.
-func (t *Tail) show(bundles memory.Bundles) {
+func (t *Tail) publish(bundles memory.Bundles) {
 	n := 0
 	for n < len(bundles) && bundles[n].MCSeqno <= t.trimmed && (t.held.spare > t.configuration.MaxBytes/2 || t.held.bytes() > t.configuration.MaxBytes) {
 		t.held.spare -= bundles[n].Bytes()

@@ -52,7 +52,7 @@ func (t *Tail) take(ctx context.Context, p *partition, item kafka.Item) error {
 			return fmt.Errorf("%w: offset %d: %w", errUnfit, item.Offset, err)
 		}
 		p.rows += uint64(rows)
-		p.making.Grow(item.Size) // the rows' records lie in it, or are as large
+		p.making.AddBytes(item.Size) // the rows' records lie in it, or are as large
 		t.fill(p.making.Bytes() - before)
 		return nil
 	}

@@ -66,8 +66,8 @@ func (t *Tail) Start(after uint32) {
 	defer t.mutex.Unlock()
 	t.partitions, t.held, t.newest, t.trimmed, t.err = nil, held{}, after, after, nil
 	t.atStart, t.inLog = max(t.inLog, after), max(t.inLog, after)
-	t.show(nil)
-	for _, topic := range schema.Tabled {
+	t.publish(nil)
+	for _, topic := range schema.TableTopics {
 		for p := range t.client.Partitions() {
 			t.partitions = append(t.partitions, &partition{TopicPartition: kafka.TopicPartition{Topic: topic.Name, Partition: p}})
 		}

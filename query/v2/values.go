@@ -142,7 +142,7 @@ func (v *Values) fill(m *Method, read func(i int, p *Param) (sent, ok bool)) err
 	return nil
 }
 
-// empty says that an empty text was sent for a kind that needs one.
+// empty reports whether an empty text was sent for a kind that needs one.
 func (v *value) empty() bool { return v.text == emptyText }
 
 // emptyText marks a value that was sent empty; it is no text of a query.

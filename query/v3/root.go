@@ -62,7 +62,7 @@ type Endpoint struct {
 	Headers []openapi.Parameter
 	// Body are the members of a POST's JSON object; with them there is no GET.
 	Body []openapi.Parameter
-	// Twin says that a GET with the same path takes what Body has.
+	// Twin reports whether a GET with the same path takes what Body has.
 	Twin bool
 	// Node endpoints are answered by package node, not from the index.
 	Node bool

@@ -47,7 +47,7 @@ type State struct {
 	Node    string
 	Version uint // 0 when nothing was applied
 	Latest  uint
-	// Dirty says that the migration after Version failed half-way. Up repeats it.
+	// Dirty reports whether the migration after Version failed half-way. Up repeats it.
 	Dirty bool
 }
 

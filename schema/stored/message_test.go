@@ -190,7 +190,7 @@ func decoded(t *testing.T, message *tcell.Cell, version uint32) (*record.Transac
 	return tx, m
 }
 
-// fits says that the parts fit a cell.
+// fits reports whether the parts fit a cell.
 func fits(parts ...part) (ok bool) {
 	defer func() { ok = recover() == nil }()
 	cellOf(parts...)

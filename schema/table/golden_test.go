@@ -196,7 +196,7 @@ var golden = map[string][][]any{
 // filled are the buffers of all tables with the rows of the golden records.
 func filled(t testing.TB) (all []table.Buffer) {
 	t.Helper()
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		f, err := table.NewFeed(topic.Name, table.Options{})
 		if err != nil {
 			t.Fatal(err)

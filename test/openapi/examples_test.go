@@ -113,7 +113,7 @@ func TestExamplesSucceedOnAFreshDevnet(t *testing.T) {
 	}
 }
 
-// isTwin says that a POST takes what a GET of the same path takes.
+// isTwin reports whether a POST takes what a GET of the same path takes.
 func isTwin(d *openapitest.Document, o *openapitest.Operation) bool {
 	for _, other := range d.Operations() {
 		if other.Path == o.Path && other.Method == http.MethodGet && o.Method == http.MethodPost {

@@ -112,7 +112,7 @@ func (f *fuzz) one(o *openapitest.Operation, chance *rand.Rand) {
 // that was well-formed; others have to be named by the document.
 var said = regexp.MustCompile(`^(LITE_SERVER_[A-Z]+|INVALID_BAG_OF_CELLS|CommonMsgInfo tag is not|Result stack )`)
 
-// isTold says that a failure is one of the contract's own.
+// isTold reports whether a failure is one of the contract's own.
 func (f *fuzz) isTold(o *openapitest.Operation, status int, text string) bool {
 	for _, named := range f.documents[layerOf(o.Path)].Texts(o, strconv.Itoa(status)) {
 		before, _, open := strings.Cut(named, "<")

@@ -132,7 +132,7 @@ func (s *server) until(t testing.TB, r shot, counts func(openapitest.Answer) boo
 	}
 }
 
-// tooBusy says that the machine had too much to do for a query.
+// tooBusy reports whether the machine had too much to do for a query.
 func tooBusy(a openapitest.Answer) bool {
 	return a.Status == http.StatusUnprocessableEntity && bytes.Contains(a.Text, []byte("the query is too heavy"))
 }

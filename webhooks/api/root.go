@@ -48,9 +48,9 @@ type Build func(store.Payment) (payment.Message, error)
 type Token struct {
 	Decimals uint8
 	Symbol   string // empty where unknown
-	// Waits says that the jetton's document, which may tell other decimals, was not read yet.
+	// Waits reports whether the jetton's document, which may tell other decimals, was not read yet.
 	Waits bool
-	// Assumed says that it cannot be had.
+	// Assumed reports whether it cannot be had.
 	Assumed bool
 }
 

@@ -52,8 +52,8 @@ const (
 	refused
 )
 
-// look finds the bundle's sightings.
-func (b *bundle) look() error {
+// findSightings finds the bundle's sightings.
+func (b *bundle) findSightings() error {
 	b.references = map[store.Reference]struct{}{}
 	for _, tx := range b.transactions {
 		in := tx.InMsg
@@ -66,7 +66,7 @@ func (b *bundle) look() error {
 			}
 		}
 		if hasRefused(tx) {
-			b.told(tx)
+			b.readOrders(tx)
 		}
 	}
 	return nil
@@ -123,8 +123,8 @@ const (
 	maxBodyCells = 1024
 )
 
-// told looks at what a wallet was told to send, wherever its order has it.
-func (b *bundle) told(tx *record.Transaction) {
+// readOrders looks at what a wallet was told to send, wherever its order has it.
+func (b *bundle) readOrders(tx *record.Transaction) {
 	root, err := parseUpTo(tx.InMsg.Body, maxToldCells)
 	if err != nil {
 		return
@@ -367,11 +367,11 @@ func (b *bundle) succeed(s *sighting, p *store.Payment, amount *big.Int, from []
 			return err
 		}
 	}
-	return b.tell(s, p, ending{amount: amount, from: from, duplicate: duplicate})
+	return b.addEvent(s, p, ending{amount: amount, from: from, duplicate: duplicate})
 }
 
 func (b *bundle) fail(s *sighting, p *store.Payment, why *payment.Failure) error {
-	return b.tell(s, p, ending{amount: p.Amount, from: p.Sender[:], why: why})
+	return b.addEvent(s, p, ending{amount: p.Amount, from: p.Sender[:], why: why})
 }
 
 func is(account []byte, a address.Address) bool { return bytes.Equal(account, a[:]) }

@@ -22,8 +22,8 @@ type ending struct {
 	duplicate bool
 }
 
-// tell adds the event of an end.
-func (b *bundle) tell(s *sighting, p *store.Payment, e ending) error {
+// addEvent adds the event of an end.
+func (b *bundle) addEvent(s *sighting, p *store.Payment, e ending) error {
 	trace := b.traceOf[string(s.tx.Hash)]
 	if len(trace) == 0 {
 		return fmt.Errorf("bundle %d: the topic of traces has no trace of it", b.mcSeqno)

@@ -92,7 +92,7 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 		of.transactions = append(of.transactions, r.GetTransactions().GetTransactions()...)
 	}
 	slices.SortFunc(of.transactions, byTime)
-	if err := of.look(); err != nil {
+	if err := of.findSightings(); err != nil {
 		return stage.Output{}, err
 	}
 	if err := of.find(ctx); err != nil {

@@ -74,7 +74,7 @@ func (c *courier) attempt(ctx context.Context, e Endpoint, to *url.URL, d *deliv
 		a.Kind = KindInterrupted
 	}
 	c.metrics.note(a)
-	c.tell(a, d)
+	c.logAttempt(a, d)
 	writing, cancel := outlasting(ctx, c.configuration.StopTimeout+closingTime)
 	defer cancel()
 	return a, c.write(writing, a)
@@ -90,8 +90,8 @@ func outlasting(ctx context.Context, by time.Duration) (context.Context, context
 	return longer, func() { stop(); cancel() }
 }
 
-// tell logs an attempt.
-func (c *courier) tell(a *Attempt, d *delivery) {
+// logAttempt logs an attempt.
+func (c *courier) logAttempt(a *Attempt, d *delivery) {
 	line := c.report.Log.Debug()
 	if !a.Succeeded() {
 		line = c.report.Log.Info()

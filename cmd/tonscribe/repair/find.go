@@ -10,7 +10,7 @@ import (
 
 // find looks at everything that can be wrong.
 func (r *run) find(ctx context.Context) ([]parts.Damage, error) {
-	if err := r.Watch.Look(ctx); err != nil {
+	if err := r.Watch.Poll(ctx); err != nil {
 		return nil, err
 	}
 	if !r.SkipChecksums {

@@ -47,7 +47,7 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 			return err
 		}
 	}
-	if err := r.Watch.Settle(ctx, slices.Sorted(maps.Keys(touched))); err != nil {
+	if err := r.Watch.Accept(ctx, slices.Sorted(maps.Keys(touched))); err != nil {
 		return err
 	}
 	left := r.Watch.Damages()

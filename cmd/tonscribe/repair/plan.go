@@ -162,7 +162,7 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	if there, err := p.log.HasTopics(ctx, p.topics); err != nil || !there {
 		return "the log lacks topics", err
 	}
-	if p.told, err = r.told(ctx, p); err != nil {
+	if p.told, err = r.reached(ctx, p); err != nil {
 		return "", err
 	}
 	for _, topic := range p.topics {
@@ -199,9 +199,9 @@ type partitionOf struct {
 	partition uint16
 }
 
-// told is up to which bundle the tables have partitions: beside stages that run, or in
+// reached is up to which bundle the tables have partitions: beside stages that run, or in
 // the midst of a long run, some are far ahead of others. A damaged progress tells nothing.
-func (r *run) told(ctx context.Context, p *plan) (map[partitionOf]uint32, error) {
+func (r *run) reached(ctx context.Context, p *plan) (map[partitionOf]uint32, error) {
 	told := map[partitionOf]uint32{}
 	if slices.Contains(p.tables, table.Progress.Name) {
 		return told, nil

@@ -76,7 +76,7 @@ func (i *index) watch() *parts.Watch {
 	i.Helper()
 	w, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
 	if err == nil {
-		err = w.Look(i.Context())
+		err = w.Poll(i.Context())
 	}
 	if err != nil {
 		i.Fatal(err)

@@ -63,7 +63,7 @@ func (i *index) without(topics []schema.Topic, from, to uint32) *index {
 		dropped[topic.Name] = true
 	}
 	last := uint32(0)
-	for _, topic := range schema.Tabled {
+	for _, topic := range schema.TableTopics {
 		var before, after []*record.Record
 		err := i.log.Read(i.Context(), topic.Name, 0, 0, func(item kafka.Item) error {
 			r := item.Record

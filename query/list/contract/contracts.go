@@ -112,12 +112,12 @@ type contractList struct {
 	keyOf func(*record.Contract) Key
 	// addresses, when not nil, are all that the list can hold.
 	addresses []address.Address
-	// whole says that the ranges lie in another order.
+	// whole reports whether the ranges lie in another order.
 	whole bool
-	// stays says that a contract never moves from one range to another, so that
+	// stays reports whether a contract never moves from one range to another, so that
 	// its newest row is in its range.
 	stays bool
-	// fixed says that besides all rows of a contract say the same of its place, and
+	// fixed reports whether besides all rows of a contract say the same of its place, and
 	// of whether it belongs to the list, until it is nothing any more. One that comes
 	// back has a place of its own.
 	fixed bool

@@ -43,35 +43,35 @@ type Plan struct {
 	// Order is the list's order as far as rows tell it. Rows that are equal in it are
 	// one item.
 	Order []Term
-	// ByOwner says that the ranges come one after the other in the order of their
+	// ByOwner reports whether the ranges come one after the other in the order of their
 	// owners, which is then the first term.
 	ByOwner bool
 	// Bundle is the column of the bundle, by which rows of tables are cut off at that up
 	// to which tables are read. Empty when the newest state counts.
 	Bundle    string
 	Watermark uint32
-	// BundleInRecord says that a record tells its bundle, so that records are read
+	// BundleInRecord reports whether a record tells its bundle, so that records are read
 	// without that condition: to read another column before them costs more than the
 	// few that are not visible yet.
 	BundleInRecord bool
-	// SmallBlocks says that ClickHouse reads no more than the limit at a time.
+	// SmallBlocks reports whether ClickHouse reads no more than the limit at a time.
 	SmallBlocks bool
-	// Residual says that the table does not have all filters' columns, so that rows
+	// Residual reports whether the table does not have all filters' columns, so that rows
 	// are skipped after their records were read.
 	Residual bool
-	// Outdated says that records may have left the place that a row says: they are
+	// Outdated reports whether records may have left the place that a row says: they are
 	// skipped after they were read, too.
 	Outdated bool
-	// Whole says that the ranges lie in another order, so that all their rows are
+	// Whole reports whether the ranges lie in another order, so that all their rows are
 	// read and put in order here.
 	Whole bool
-	// Unordered says that the table's order is another one than the list's, so that
+	// Unordered reports whether the table's order is another one than the list's, so that
 	// all records are read and put in order here.
 	Unordered bool
-	// Direct says that the records are in the table itself, in the order of the list,
+	// Direct reports whether the records are in the table itself, in the order of the list,
 	// and can be read without finding their rows first.
 	Direct bool
-	// Unique says that a group has one record only.
+	// Unique reports whether a group has one record only.
 	Unique bool
 }
 

@@ -34,7 +34,7 @@ type Scan struct {
 	Inside int
 	// surplus are items that were read and not asked for yet.
 	surplus [][]Row
-	// exhausted says that there are no more rows.
+	// exhausted reports whether there are no more rows.
 	exhausted bool
 	// rows and found are how many rows were read, and how many items these were.
 	rows, found int

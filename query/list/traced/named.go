@@ -91,7 +91,7 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Name
 		if members, err = l.membersOf(inGroup, v, prefixes); err != nil {
 			return err
 		}
-		members.settle(v)
+		members.dropMoved(v)
 		rows := 0
 		for _, some := range members {
 			rows += len(some)
@@ -120,9 +120,9 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Name
 	return list, true, nil
 }
 
-// settle leaves out rows that the view does not show, of transactions that have another
+// dropMoved leaves out rows that the view does not show, of transactions that have another
 // one: that of a broken trace which became a part of another one meanwhile.
-func (m traceMembers) settle(v *head.View) {
+func (m traceMembers) dropMoved(v *head.View) {
 	later := func(r plan.Row) bool { return r[memberSince] > uint64(v.Watermark) }
 	shown := map[list.RowKey]bool{}
 	for _, rows := range m {

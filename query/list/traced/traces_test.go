@@ -113,7 +113,7 @@ func TestATransactionIsOfTheTraceThatTheViewShows(t *testing.T) {
 		return plan.Row{plan.Signed(0), 5, lt, 70, prefix, since}
 	}
 	members := traceMembers{1: {row(10, 1, 70)}, 2: {row(10, 2, 78), row(11, 2, 78)}}
-	members.settle(v)
+	members.dropMoved(v)
 	if len(members[1]) != 1 || len(members[2]) != 1 || members[2][0][memberTransaction+2] != 11 {
 		t.Errorf("the members are %v, want lt 10 of trace 1 and lt 11 of trace 2", members)
 	}

@@ -59,7 +59,7 @@ func serveDNS(q *v3.Request) error {
 	})
 }
 
-// wholeList says that a list without a filter is meant: only who asks for a page
+// wholeList reports whether a list without a filter is meant: only who asks for a page
 // of a certain size gets one. Without that a missing filter is taken for a
 // mistake.
 func wholeList(q *v3.Request) bool { return q.Values.Sent("limit") }

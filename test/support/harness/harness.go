@@ -206,7 +206,7 @@ func (p *Process) Stop() {
 	}
 }
 
-// Running says whether it has not ended yet.
+// Running reports whether it has not ended yet.
 func (p *Process) Running() bool {
 	select {
 	case <-p.done:

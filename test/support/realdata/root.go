@@ -12,7 +12,7 @@ import (
 
 const variable = "TONSCRIBE_TESTDATA"
 
-// There says whether there is any data, for tests that use it besides their own.
+// There reports whether there is any data, for tests that use it besides their own.
 func There() bool { return os.Getenv(variable) != "" }
 
 // Path is a file or folder of the data, or the data's own folder. The test skips

@@ -35,7 +35,7 @@ type Leaf struct {
 	LastLT   uint64
 }
 
-// Readable says that the state is there, not only its hash.
+// Readable reports whether the state is there, not only its hash.
 func (l Leaf) Readable() bool {
 	return l.Account != nil && l.Account.GetType() != cell.PrunedCellType
 }

@@ -29,10 +29,10 @@ const (
 	absence = 10 * time.Minute
 )
 
-// keeper trims the log, one file at a time, to what is unread or recent. Where
+// trimmer trims the log, one file at a time, to what is unread or recent. Where
 // a reader is too far behind, it makes writers wait. It also keeps the side file
 // of ends.
-type keeper struct {
+type trimmer struct {
 	cluster  *kfake.Cluster
 	options  KafkaOptions
 	dir      string
@@ -47,7 +47,7 @@ type keeper struct {
 	refusing map[string]*kfake.FaultHandle // by partition
 
 	mutex  sync.Mutex
-	seen   map[string]bool  // groups met since the last look
+	seen   map[string]bool  // groups met since the last visit
 	synced map[string]int64 // by partition
 
 	bytes   *prometheus.GaugeVec
@@ -58,9 +58,9 @@ type keeper struct {
 	err     error
 }
 
-func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *preflight) *keeper {
+func newTrimmer(cluster *kfake.Cluster, options KafkaOptions, dir string, check *preflight) *trimmer {
 	m, labels := options.Report.Meter("engine_kafka"), []string{"topic", "partition"}
-	k := &keeper{
+	k := &trimmer{
 		cluster: cluster, options: options, dir: dir, endsPath: check.endsPath, log: options.Report.Log, absence: absence,
 		ends: check.ends, synced: maps.Clone(check.ends.Synced), groups: make(map[string]time.Time), opened: time.Now(),
 		refusing: make(map[string]*kfake.FaultHandle), seen: make(map[string]bool),
@@ -77,7 +77,7 @@ func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *
 }
 
 // meet notes the group of a request. It runs inside the broker.
-func (k *keeper) meet(request kmsg.Request) bool {
+func (k *trimmer) meet(request kmsg.Request) bool {
 	var group string
 	switch r := request.(type) {
 	case *kmsg.JoinGroupRequest:
@@ -91,7 +91,7 @@ func (k *keeper) meet(request kmsg.Request) bool {
 	return false
 }
 
-func (k *keeper) run() {
+func (k *trimmer) run() {
 	defer close(k.done)
 	look, save := time.NewTicker(keepInterval), time.NewTicker(endsInterval)
 	defer look.Stop()
@@ -100,11 +100,11 @@ func (k *keeper) run() {
 		var err error
 		select {
 		case <-look.C:
-			err = k.look()
+			err = k.visit()
 		case <-save.C:
 			err = k.saveEnds()
 		case <-k.quit:
-			k.err = errors.Join(k.look(), k.saveEnds())
+			k.err = errors.Join(k.visit(), k.saveEnds())
 			return
 		}
 		if err != nil {
@@ -113,20 +113,20 @@ func (k *keeper) run() {
 	}
 }
 
-func (k *keeper) stop() error {
+func (k *trimmer) stop() error {
 	close(k.quit)
 	<-k.done
 	return k.err
 }
 
 // noteSynced notes that what a partition has before an offset is on the disk for good.
-func (k *keeper) noteSynced(name string, end int64) {
+func (k *trimmer) noteSynced(name string, end int64) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	k.synced[name] = max(k.synced[name], end)
 }
 
-func (k *keeper) saveEnds() error {
+func (k *trimmer) saveEnds() error {
 	k.mutex.Lock()
 	k.ends.Synced = maps.Clone(k.synced)
 	k.mutex.Unlock()
@@ -140,8 +140,8 @@ func (k *keeper) saveEnds() error {
 	return nil
 }
 
-// look visits every partition once.
-func (k *keeper) look() error {
+// visit goes over every partition once.
+func (k *trimmer) visit() error {
 	entries, err := os.ReadDir(filepath.Join(k.dir, "partitions"))
 	if err != nil {
 		return ignoreMissing(err)
@@ -151,7 +151,7 @@ func (k *keeper) look() error {
 	for _, e := range entries {
 		topic, partition, ok := parsePartitionDir(e.Name())
 		if ok {
-			failures = append(failures, k.lookAt(topic, partition, readers))
+			failures = append(failures, k.visitPartition(topic, partition, readers))
 		}
 	}
 	return errors.Join(failures...)
@@ -167,7 +167,7 @@ func parsePartitionDir(name string) (topic string, partition int, ok bool) {
 	return topic, partition, err == nil && errTopic == nil
 }
 
-func (k *keeper) lookAt(topic string, partition int, readers []*kfake.GroupInfo) error {
+func (k *trimmer) visitPartition(topic string, partition int, readers []*kfake.GroupInfo) error {
 	info, about := k.cluster.PartitionInfo(topic, int32(partition)), k.cluster.TopicInfo(topic)
 	if info == nil || about == nil {
 		return nil // deleted
@@ -198,7 +198,7 @@ func (k *keeper) lookAt(topic string, partition int, readers []*kfake.GroupInfo)
 }
 
 // readers are the groups that count: with members, or without for a short time.
-func (k *keeper) readers() []*kfake.GroupInfo {
+func (k *trimmer) readers() []*kfake.GroupInfo {
 	now := time.Now()
 	k.mutex.Lock()
 	for group := range k.seen {
@@ -224,7 +224,7 @@ func (k *keeper) readers() []*kfake.GroupInfo {
 }
 
 // needed is the first offset of a partition that some reader has yet to read.
-func (k *keeper) needed(topic string, partition int, logStart int64, readers []*kfake.GroupInfo) int64 {
+func (k *trimmer) needed(topic string, partition int, logStart int64, readers []*kfake.GroupInfo) int64 {
 	needed := int64(math.MaxInt64)
 	for _, group := range readers {
 		if commit, ok := group.Commits[topic][int32(partition)]; ok {
@@ -249,7 +249,7 @@ func reads(group *kfake.GroupInfo, topic string) bool {
 }
 
 // refuse makes writers of a partition wait, or lets them in again.
-func (k *keeper) refuse(topic string, partition int, full bool) {
+func (k *trimmer) refuse(topic string, partition int, full bool) {
 	name := partitionName(topic, partition)
 	handle, refusing := k.refusing[name]
 	if full == refusing {

@@ -12,19 +12,19 @@ import (
 	"tonscribe/schema/record"
 )
 
-// look finds out what the changed accounts say of themselves, and then those whose code or
+// detectChanged finds out what the changed accounts say of themselves, and then those whose code or
 // library has come: so many in a bundle, and no more when they have taken the gas of so
 // many runs.
-func (w *work) look(ctx context.Context) error {
-	if _, err := w.lookInto(ctx, slices.Concat(w.now.accounts, w.now.late)); err != nil {
+func (w *work) detectChanged(ctx context.Context) error {
+	if _, err := w.detectEach(ctx, slices.Concat(w.now.accounts, w.now.late)); err != nil {
 		return err
 	}
 	for left, gas := w.configuration.Retries, retryRuns*w.configuration.RunGas; left > 0 && gas > 0; {
-		again, err := w.unread(min(left, lookedAtOnce))
+		again, err := w.unread(min(left, retriedAtOnce))
 		if err != nil || len(again) == 0 {
 			return err
 		}
-		took, err := w.lookInto(ctx, again)
+		took, err := w.detectEach(ctx, again)
 		if err != nil {
 			return err
 		}
@@ -34,10 +34,10 @@ func (w *work) look(ctx context.Context) error {
 }
 
 // lookedAtOnce is after how many accounts it is looked at what they took.
-const lookedAtOnce = 32
+const retriedAtOnce = 32
 
-// lookInto looks into accounts, and returns the gas that it took.
-func (w *work) lookInto(ctx context.Context, list []*record.Account) (gas int64, err error) {
+// detectEach looks into accounts, and returns the gas that it took.
+func (w *work) detectEach(ctx context.Context, list []*record.Account) (gas int64, err error) {
 	var fresh []*change
 	for _, a := range list {
 		c, err := w.changed(a)
@@ -53,7 +53,7 @@ func (w *work) lookInto(ctx context.Context, list []*record.Account) (gas int64,
 		return 0, err
 	}
 	for _, c := range fresh {
-		if err := w.lookAgain(c); err != nil {
+		if err := w.retryWithLibrary(c); err != nil {
 			return 0, err
 		}
 		gas += c.gas
@@ -61,10 +61,10 @@ func (w *work) lookInto(ctx context.Context, list []*record.Account) (gas int64,
 	return gas, nil
 }
 
-// lookAgain sees to it that an account is looked into once more when the library
+// retryWithLibrary sees to it that an account is looked into once more when the library
 // has come for want of which a get-method ended. What was found without it stands;
 // where that is nothing, the account is put off and stays what it was.
-func (w *work) lookAgain(c *change) error {
+func (w *work) retryWithLibrary(c *change) error {
 	switch {
 	case c.missing == nil:
 		return nil
