@@ -34,8 +34,11 @@ func askHealth(listen, path string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen address %q: %w", listen, err)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	switch ip := net.ParseIP(host); {
+	case host == "" || ip.Equal(net.IPv4zero):
 		host = "127.0.0.1"
+	case ip.IsUnspecified():
+		host = "::1"
 	}
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 3 * time.Second} // past the proxies of the environment
 	answer, err := client.Get("http://" + net.JoinHostPort(host, port) + path)

@@ -30,6 +30,22 @@ func TestHealthIsAskedOfTheProcessAndNotOfAProxy(t *testing.T) {
 	}
 }
 
+// A process at all addresses may have none of IPv4.
+func TestHealthAtAllAddressesOfIPv6IsAskedByIPv6(t *testing.T) {
+	listener, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("this machine has no IPv6")
+	}
+	process := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.URL.Path)) })}
+	go process.Serve(listener)
+	defer process.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	var out bytes.Buffer
+	if err := askHealth(net.JoinHostPort("::", port), "/healthz", &out); err != nil || out.String() != "/healthz\n" {
+		t.Errorf("got %q, %v, want what the process answers", out.String(), err)
+	}
+}
+
 // ownAddress is one of this machine that is not a loopback address.
 func ownAddress(t *testing.T) string {
 	t.Helper()

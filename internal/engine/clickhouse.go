@@ -225,15 +225,17 @@ const (
 // freePort finds a port below the range from which the system gives ports to
 // outgoing connections, so that nothing takes it while a crashed engine restarts.
 func freePort() (int, error) {
+	var failure error
 	for range 200 {
 		port := FirstPort + rand.IntN(lastPort-FirstPort)
 		l, err := net.Listen("tcp", at(port))
 		if err != nil {
+			failure = err
 			continue
 		}
 		return port, l.Close()
 	}
-	return 0, fmt.Errorf("no free port between %d and %d on 127.0.0.1", FirstPort, lastPort)
+	return 0, fmt.Errorf("no free port between %d and %d on 127.0.0.1: %w", FirstPort, lastPort, failure)
 }
 
 // start starts a child and waits until it accepts connections.

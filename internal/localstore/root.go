@@ -88,6 +88,9 @@ func (s Store) Open(o *pebble.Options) (*DB, error) {
 				err = s.damaged(fmt.Errorf("%v", broken))
 			}
 		}()
+		if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+			return err
+		}
 		db.DB, err = pebble.Open(s.Dir, o)
 		return err
 	})

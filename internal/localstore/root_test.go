@@ -158,6 +158,24 @@ func TestAFolderThatNobodyMayWriteToIsFinal(t *testing.T) {
 	}
 }
 
+func TestAFolderThatAStoreMakesIsForItsUserAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "stage", "store")
+	db, err := localstore.Store{Dir: dir, Log: zerolog.Nop()}.Open(&pebble.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, folder := range []string{dir, filepath.Dir(dir)} {
+		is, err := os.Stat(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := is.Mode().Perm(); got != 0o700 {
+			t.Errorf("%s: %v, want its user alone", folder, got)
+		}
+	}
+}
+
 // folderOfAnother names the store that another run of this test has open.
 const folderOfAnother = "TONSCRIBE_TEST_FOLDER_OF_ANOTHER"
 
