@@ -39,8 +39,8 @@ func DefaultConfiguration() Configuration {
 	return Configuration{MaxConnections: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, Compression: "auto"}
 }
 
-// maxConnections bounds what is made for each connection before there is one.
-const maxConnections = 10_000
+// MaxConnections bounds what is made for each connection before there is one.
+const MaxConnections = 10_000
 
 // sendAt is how many bytes of columns are collected before they are sent. Many grow,
 // and are copied, for longer than it takes to write few.
@@ -50,8 +50,8 @@ func (c Configuration) options() (*driver.Options, error) {
 	switch {
 	case c.DSN == "":
 		return nil, errors.New("clickhouse: no DSN")
-	case c.MaxConnections < 1 || c.MaxConnections > maxConnections:
-		return nil, fmt.Errorf("clickhouse: max_connections is %d, it must be between 1 and %d", c.MaxConnections, maxConnections)
+	case c.MaxConnections < 1 || c.MaxConnections > MaxConnections:
+		return nil, fmt.Errorf("clickhouse: max_connections is %d, it must be between 1 and %d", c.MaxConnections, MaxConnections)
 	case c.DialTimeout <= 0 || c.ReadTimeout <= 0:
 		return nil, errors.New("clickhouse: dial_timeout and read_timeout must be positive")
 	}

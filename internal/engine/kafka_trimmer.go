@@ -60,7 +60,7 @@ type trimmer struct {
 
 func newTrimmer(cluster *kfake.Cluster, options KafkaOptions, dir string, check *preflight) *trimmer {
 	m, labels := options.Report.Meter("engine_kafka"), []string{"topic", "partition"}
-	k := &trimmer{
+	t := &trimmer{
 		cluster: cluster, options: options, dir: dir, endsPath: check.endsPath, log: options.Report.Log, absence: absence,
 		ends: check.ends, synced: maps.Clone(check.ends.Synced), groups: make(map[string]time.Time), opened: time.Now(),
 		refusing: make(map[string]*kfake.FaultHandle), seen: make(map[string]bool),
@@ -70,14 +70,14 @@ func newTrimmer(cluster *kfake.Cluster, options KafkaOptions, dir string, check 
 		quit:    make(chan struct{}), done: make(chan struct{}),
 	}
 	for _, group := range check.groups {
-		k.groups[group] = k.opened
+		t.groups[group] = t.opened
 	}
-	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup, kmsg.OffsetCommit}, Count: -1, Observe: true, When: k.meet})
-	return k
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup, kmsg.OffsetCommit}, Count: -1, Observe: true, When: t.meet})
+	return t
 }
 
 // meet notes the group of a request. It runs inside the broker.
-func (k *trimmer) meet(request kmsg.Request) bool {
+func (t *trimmer) meet(request kmsg.Request) bool {
 	var group string
 	switch r := request.(type) {
 	case *kmsg.JoinGroupRequest:
@@ -85,14 +85,14 @@ func (k *trimmer) meet(request kmsg.Request) bool {
 	case *kmsg.OffsetCommitRequest:
 		group = r.Group
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.seen[group] = true
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.seen[group] = true
 	return false
 }
 
-func (k *trimmer) run() {
-	defer close(k.done)
+func (t *trimmer) run() {
+	defer close(t.done)
 	look, save := time.NewTicker(keepInterval), time.NewTicker(endsInterval)
 	defer look.Stop()
 	defer save.Stop()
@@ -100,58 +100,58 @@ func (k *trimmer) run() {
 		var err error
 		select {
 		case <-look.C:
-			err = k.visit()
+			err = t.visit()
 		case <-save.C:
-			err = k.saveEnds()
-		case <-k.quit:
-			k.err = errors.Join(k.visit(), k.saveEnds())
+			err = t.saveEnds()
+		case <-t.quit:
+			t.err = errors.Join(t.visit(), t.saveEnds())
 			return
 		}
 		if err != nil {
-			k.log.Error().Err(err).Msg("keeping the embedded log")
+			t.log.Error().Err(err).Msg("keeping the embedded log")
 		}
 	}
 }
 
-func (k *trimmer) stop() error {
-	close(k.quit)
-	<-k.done
-	return k.err
+func (t *trimmer) stop() error {
+	close(t.quit)
+	<-t.done
+	return t.err
 }
 
 // noteSynced notes that what a partition has before an offset is on the disk for good.
-func (k *trimmer) noteSynced(name string, end int64) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.synced[name] = max(k.synced[name], end)
+func (t *trimmer) noteSynced(name string, end int64) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.synced[name] = max(t.synced[name], end)
 }
 
-func (k *trimmer) saveEnds() error {
-	k.mutex.Lock()
-	k.ends.Synced = maps.Clone(k.synced)
-	k.mutex.Unlock()
-	if maps.Equal(k.saved.Partitions, k.ends.Partitions) && maps.Equal(k.saved.Synced, k.ends.Synced) {
+func (t *trimmer) saveEnds() error {
+	t.mutex.Lock()
+	t.ends.Synced = maps.Clone(t.synced)
+	t.mutex.Unlock()
+	if maps.Equal(t.saved.Partitions, t.ends.Partitions) && maps.Equal(t.saved.Synced, t.ends.Synced) {
 		return nil
 	}
-	if err := writeJSON(k.endsPath, k.ends); err != nil {
+	if err := writeJSON(t.endsPath, t.ends); err != nil {
 		return err
 	}
-	k.saved = ends{Partitions: maps.Clone(k.ends.Partitions), Synced: k.ends.Synced}
+	t.saved = ends{Partitions: maps.Clone(t.ends.Partitions), Synced: t.ends.Synced}
 	return nil
 }
 
 // visit goes over every partition once.
-func (k *trimmer) visit() error {
-	entries, err := os.ReadDir(filepath.Join(k.dir, "partitions"))
+func (t *trimmer) visit() error {
+	entries, err := os.ReadDir(filepath.Join(t.dir, "partitions"))
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	readers := k.readers()
+	readers := t.readers()
 	var failures []error
 	for _, e := range entries {
 		topic, partition, ok := parsePartitionDir(e.Name())
 		if ok {
-			failures = append(failures, k.visitPartition(topic, partition, readers))
+			failures = append(failures, t.visitPartition(topic, partition, readers))
 		}
 	}
 	return errors.Join(failures...)
@@ -167,55 +167,55 @@ func parsePartitionDir(name string) (topic string, partition int, ok bool) {
 	return topic, partition, err == nil && errTopic == nil
 }
 
-func (k *trimmer) visitPartition(topic string, partition int, readers []*kfake.GroupInfo) error {
-	info, about := k.cluster.PartitionInfo(topic, int32(partition)), k.cluster.TopicInfo(topic)
+func (t *trimmer) visitPartition(topic string, partition int, readers []*kfake.GroupInfo) error {
+	info, about := t.cluster.PartitionInfo(topic, int32(partition)), t.cluster.TopicInfo(topic)
 	if info == nil || about == nil {
 		return nil // deleted
 	}
 	name := partitionName(topic, partition)
-	k.ends.Partitions[name] = info.HighWatermark
-	if k.options.SyncWrites {
-		k.noteSynced(name, info.HighWatermark)
+	t.ends.Partitions[name] = info.HighWatermark
+	if t.options.SyncWrites {
+		t.noteSynced(name, info.HighWatermark)
 	}
 	if policy := about.Configs["cleanup.policy"]; policy != nil && strings.Contains(*policy, "compact") {
 		return nil
 	}
-	files, err := segmentSizes(partitionDir(k.dir, topic, partition))
+	files, err := segmentSizes(partitionDir(t.dir, topic, partition))
 	if err != nil {
 		return err
 	}
-	needed := k.needed(topic, partition, info.LogStartOffset, readers)
-	start, held, freed := files.trim(k.options.RetentionBytes, needed)
+	needed := t.needed(topic, partition, info.LogStartOffset, readers)
+	start, held, freed := files.trim(t.options.RetentionBytes, needed)
 	if start > info.LogStartOffset {
-		if err := k.cluster.DeleteRecords(topic, int32(partition), start); err != nil {
+		if err := t.cluster.DeleteRecords(topic, int32(partition), start); err != nil {
 			return err
 		}
-		k.trimmed.WithLabelValues(topic, strconv.Itoa(partition)).Add(float64(freed))
+		t.trimmed.WithLabelValues(topic, strconv.Itoa(partition)).Add(float64(freed))
 	}
-	k.bytes.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(held))
-	k.refuse(topic, partition, files.unread(needed, info.HighWatermark) >= k.options.LimitBytes)
+	t.bytes.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(held))
+	t.refuse(topic, partition, files.unread(needed, info.HighWatermark) >= t.options.LimitBytes)
 	return nil
 }
 
 // readers are the groups that count: with members, or without for a short time.
-func (k *trimmer) readers() []*kfake.GroupInfo {
+func (t *trimmer) readers() []*kfake.GroupInfo {
 	now := time.Now()
-	k.mutex.Lock()
-	for group := range k.seen {
-		k.groups[group] = now
+	t.mutex.Lock()
+	for group := range t.seen {
+		t.groups[group] = now
 	}
-	clear(k.seen)
-	k.mutex.Unlock()
+	clear(t.seen)
+	t.mutex.Unlock()
 	var readers []*kfake.GroupInfo
-	for group, last := range k.groups {
-		info := k.cluster.GroupInfo(group)
+	for group, last := range t.groups {
+		info := t.cluster.GroupInfo(group)
 		switch {
 		case info == nil:
-			delete(k.groups, group)
+			delete(t.groups, group)
 			continue
 		case len(info.Members) > 0:
-			k.groups[group] = now
-		case now.Sub(last) > k.absence:
+			t.groups[group] = now
+		case now.Sub(last) > t.absence:
 			continue
 		}
 		readers = append(readers, info)
@@ -224,7 +224,7 @@ func (k *trimmer) readers() []*kfake.GroupInfo {
 }
 
 // needed is the first offset of a partition that some reader has yet to read.
-func (k *trimmer) needed(topic string, partition int, logStart int64, readers []*kfake.GroupInfo) int64 {
+func (t *trimmer) needed(topic string, partition int, logStart int64, readers []*kfake.GroupInfo) int64 {
 	needed := int64(math.MaxInt64)
 	for _, group := range readers {
 		if commit, ok := group.Commits[topic][int32(partition)]; ok {
@@ -233,7 +233,7 @@ func (k *trimmer) needed(topic string, partition int, logStart int64, readers []
 			needed = logStart
 		}
 	}
-	if needed == math.MaxInt64 && time.Since(k.opened) < k.absence {
+	if needed == math.MaxInt64 && time.Since(t.opened) < t.absence {
 		return logStart // its reader may be about to come
 	}
 	return needed
@@ -249,25 +249,25 @@ func reads(group *kfake.GroupInfo, topic string) bool {
 }
 
 // refuse makes writers of a partition wait, or lets them in again.
-func (k *trimmer) refuse(topic string, partition int, full bool) {
+func (t *trimmer) refuse(topic string, partition int, full bool) {
 	name := partitionName(topic, partition)
-	handle, refusing := k.refusing[name]
+	handle, refusing := t.refusing[name]
 	if full == refusing {
 		return
 	}
-	gauge := k.full.WithLabelValues(topic, strconv.Itoa(partition))
+	gauge := t.full.WithLabelValues(topic, strconv.Itoa(partition))
 	if refusing {
 		handle.Remove()
-		delete(k.refusing, name)
+		delete(t.refusing, name)
 		gauge.Set(0)
-		k.log.Info().Str("partition", name).Msg("the reader has caught up, writers go on")
+		t.log.Info().Str("partition", name).Msg("the reader has caught up, writers go on")
 		return
 	}
-	k.refusing[name] = k.cluster.Fault(kfake.Fault{
+	t.refusing[name] = t.cluster.Fault(kfake.Fault{
 		Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Partitions: []int32{int32(partition)}, Err: kerr.ThrottlingQuotaExceeded, Count: -1,
 	})
 	gauge.Set(1)
-	k.log.Warn().Str("partition", name).Int64("bytes", k.options.LimitBytes).Msg("a reader is too far behind, writers wait for it")
+	t.log.Warn().Str("partition", name).Int64("bytes", t.options.LimitBytes).Msg("a reader is too far behind, writers wait for it")
 }
 
 // segmentFiles are the files of a partition in order.

@@ -41,16 +41,13 @@ type Configuration struct {
 	Suspect func(message string)         `yaml:"-"`
 }
 
-// maxConnections is what clickhouse.max_connections is bounded by, too.
-const maxConnections = 10_000
-
 // Validate returns an error for what cannot work.
 func (c Configuration) Validate() error {
 	switch {
 	case c.Connections < 2:
 		return fmt.Errorf("connections is %d, at least 2 are needed: the watermark is read beside the requests", c.Connections)
-	case c.Connections > maxConnections:
-		return fmt.Errorf("connections is %d, it must be at most %d", c.Connections, maxConnections)
+	case c.Connections > clickhouse.MaxConnections:
+		return fmt.Errorf("connections is %d, it must be at most %d", c.Connections, clickhouse.MaxConnections)
 	case c.ClientConnections < 1:
 		return fmt.Errorf("client_connections is %d, at least 1 is needed", c.ClientConnections)
 	case c.ScanBytes < 64<<10:
