@@ -154,8 +154,7 @@ func (s *Store) pause(ctx context.Context, rest time.Duration, looked time.Time,
 		changed, wake, rest = s.log.Changed(), nil, 0
 		poll = max(s.configuration.Poll, logPoll) - time.Since(looked)
 	}
-	s.rest(ctx, rest)
-	if poll <= 0 {
+	if s.rest(ctx, rest, wake) || poll <= 0 {
 		return true
 	}
 	select {
@@ -168,13 +167,28 @@ func (s *Store) pause(ctx context.Context, rest time.Duration, looked time.Time,
 	return true
 }
 
-func (s *Store) rest(ctx context.Context, d time.Duration) {
+// sinkLull is for how long a sink that has something to do reports nothing, at most.
+const sinkLull = 50 * time.Millisecond
+
+// rest lets d pass for the sake of the sink, unless that has ended before: something new
+// is reported, and then nothing for a lull. It returns whether something new was reported.
+func (s *Store) rest(ctx context.Context, d time.Duration, wake <-chan struct{}) (reported bool) {
 	if d <= 0 {
-		return
+		return false
 	}
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
+	over := time.After(d)
+	var lull <-chan time.Time
+	for {
+		select {
+		case <-wake:
+			reported, lull = true, time.After(sinkLull)
+		case <-lull:
+			return true
+		case <-over:
+			return reported
+		case <-ctx.Done():
+			return reported
+		}
 	}
 }
 
