@@ -174,7 +174,7 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 			}
 		case asText:
 			v := m.text(row)
-			if there = v != ""; there || !m.nullable {
+			if there = v != ""; there || !m.nullable || m.elseNull {
 				dst = AppendText(dst, v)
 			} else {
 				dst = append(dst, null...)

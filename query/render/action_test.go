@@ -23,3 +23,21 @@ func TestAnActionOfAnotherVersionOfTheProgramIsWrittenWithoutDetails(t *testing.
 		t.Errorf("%s, want %s in it", w.JSON, want)
 	}
 }
+
+// A comment of zero bytes only is there, though nothing is left of it to be written.
+func TestATextThatIsEmptyIsNotNull(t *testing.T) {
+	for want, details := range map[string][]*record.ActionDetail{
+		`"comment":""`:   {{Name: "comment", Value: &record.ActionDetail_Text{}}},
+		`"comment":null`: nil,
+	} {
+		a, err := action.FromRecord(&record.Action{Id: make([]byte, 32), Type: "ton_transfer", Details: details})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &api.Writer{Book: api.Book{}}
+		render.Action.Write(w, render.ActionRow{Action: a, Trace: &record.Trace{Id: make([]byte, 32)}})
+		if !strings.Contains(string(w.JSON), want) {
+			t.Errorf("%s, want %s in it", w.JSON, want)
+		}
+	}
+}
