@@ -244,6 +244,8 @@ func TestProtectedSwapsOfCoffee(t *testing.T) {
 		"jetton_transfer in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
 	wants(t, recognise(t, exchange, play(alice, fee, hold)),
 		"call_contract in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
+	fee.aborted, fee.bounce, fee.then = true, true, []step{bounceOf(alice, word(0xc0ffeea0))}
+	wants(t, outermost(t, exchange, play(alice, hold, fee)), "coffee_mev_protect_hold_funds")
 	list = recognise(t, exchange, play(alice, step{to: carol, value: 90, aborted: true, bounce: true, body: order(0x6bc79e7e)}))
 	details(t, list, "coffee_mev_protect_hold_funds!", held...)
 	list = recognise(t, exchange, play(alice, sends(10, aliceX, vaultXs, vaultX, order(0x6bc79e7e))))

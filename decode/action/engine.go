@@ -225,6 +225,9 @@ func (s *scan) walk() {
 func (s *scan) consume(rule *Rule, m *Match, made *Made) bool {
 	parts := made.only
 	if parts == nil {
+		for _, b := range made.also {
+			m.returns(b)
+		}
 		for _, f := range m.found {
 			if !f.kept {
 				parts = append(parts, f.block)

@@ -28,7 +28,7 @@ func TestStakesInANominatorPoolGoByTheWordOfAComment(t *testing.T) {
 		"another word":                 {say("deposit", step{}), []string{"ton_transfer"}},
 		"paid at once":                 {say("w", step{}, pay(alice, 5000, step{}), pay(alice, 900, step{})), []string{"stake_withdrawal"}},
 		"paid at once, nothing left":   {say("w", step{}, pay(alice, 5000, step{})), []string{"stake_withdrawal"}},
-		"paid and back":                {say("w", step{}, pay(alice, 5000, step{aborted: true, bounce: true})), []string{"stake_withdrawal!"}},
+		"paid and back":                {say("w", step{}, pay(alice, 5000, step{aborted: true, bounce: true, then: []step{bounceOf(pool, word(0))}})), []string{"stake_withdrawal!"}},
 		"paid to who does not listen":  {say("w", step{}, pay(alice, 5000, step{aborted: true})), []string{"stake_withdrawal"}},
 		"asked for":                    {say("w", step{}, pay(alice, 900, step{})), []string{"stake_withdrawal_request"}},
 		"asked for, no change":         {say("w", step{}), []string{"stake_withdrawal_request"}},

@@ -40,7 +40,7 @@ type Made struct {
 // of the block at which the pattern begins was aborted.
 func (m *Made) Fails(failed bool) *Made { m.failed = &failed; return m }
 
-// Consumes adds blocks to those that the pattern found.
+// Consumes adds blocks to those that the pattern found, with what came back from them.
 func (m *Made) Consumes(blocks ...*Block) *Made { m.also = append(m.also, blocks...); return m }
 
 // ConsumesOnly puts blocks in the place of those that the pattern found.
