@@ -1,11 +1,16 @@
 package send
 
 import (
+	"bytes"
+	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
 )
@@ -26,4 +31,27 @@ func TestNoAttemptComesBeforeItsBlockWhereClocksDiffer(t *testing.T) {
 	if h := m.GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != 0 {
 		t.Errorf("%d attempts, %v s from their blocks, want one and 0", h.GetSampleCount(), h.GetSampleSum())
 	}
+}
+
+func TestAnOutageOfClickHouseIsCountedEachTimeAndToldNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		r := report.Reporter{Log: zerolog.New(&out), Metrics: prometheus.NewRegistry()}
+		q := &queue{Component: &Component{report: r, metrics: newMetrics(r)}}
+		left := int(3 * warnEvery / brokenPause)
+		want := float64(left)
+		must(t, q.persist(t.Context(), func() error {
+			if left == 0 {
+				return nil
+			}
+			left--
+			return io.ErrUnexpectedEOF
+		}))
+		if n := testutil.ToFloat64(q.metrics.broken); n != want {
+			t.Errorf("%v failures are counted, want %v", n, want)
+		}
+		if lines := bytes.Count(out.Bytes(), []byte("\n")); lines < 1 || lines > 3 {
+			t.Errorf("%d lines in %s, want one in %s", lines, 3*warnEvery, warnEvery)
+		}
+	})
 }

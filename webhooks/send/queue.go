@@ -354,13 +354,17 @@ func (q *queue) Poll(ctx context.Context) error {
 // persist repeats what ClickHouse fails at until it works: whoever gave up would break off
 // the attempts under way.
 func (q *queue) persist(ctx context.Context, do func() error) error {
+	var reported time.Time
 	for {
 		err := do()
 		if err == nil || !clickhouse.Retryable(err) {
 			return err
 		}
 		q.metrics.broken.Inc()
-		q.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
+		if time.Since(reported) > warnEvery {
+			reported = time.Now()
+			q.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
+		}
 		if err := lifetime.Sleep(ctx, brokenPause); err != nil {
 			return err
 		}
