@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"strconv"
 	"testing"
@@ -299,6 +300,37 @@ func TestFiguresAreExactWhenBatchesComeLateAndTwice(t *testing.T) {
 		step.insert.insert(t, tables, step.name)
 		refreshStats(t, tables)
 		compareStats(t, tables, step.name, step.want)
+	}
+}
+
+// Where the clock was put back, ready figures of days are of a moment that is yet to come.
+func TestFiguresOfDaysFollowTheirRowsWhereTheClockWasPutBack(t *testing.T) {
+	tables := newTables(t)
+	all, traces := chainOfDays(3_000, 3), markets(40, 3)
+	days := []string{"stats_days", "stats_jetton_days", "stats_action_days", "stats_pool_days"}
+	published{all[0]}.insert(t, tables, "before")
+	insertTraces(t, tables, "before", traces[:20])
+	refreshStats(t, tables)
+	for _, table := range days {
+		if err := tables.Conn().Exec(t.Context(), "INSERT INTO "+table+" SELECT * REPLACE (computed + INTERVAL 2 HOUR AS computed) FROM "+table+" FINAL"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	published{1: all[1]}.insert(t, tables, "after")
+	insertTraces(t, tables, "after", traces[20:])
+	refreshStats(t, tables)
+	figuresOf := func(table string) map[string]bool {
+		return lines(t, tables, "SELECT toString(tuple(* EXCEPT computed)) FROM "+table+" FINAL")
+	}
+	for _, table := range days {
+		got := figuresOf(table)
+		if err := tables.Conn().Exec(t.Context(), "TRUNCATE TABLE "+table); err != nil {
+			t.Fatal(err)
+		}
+		refreshStats(t, tables)
+		if want := figuresOf(table); len(want) == 0 || !maps.Equal(got, want) {
+			t.Errorf("%s: %v\nwant %v", table, got, want)
+		}
 	}
 }
 
