@@ -42,6 +42,11 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 			}
 		}
 	}
+	if done[touchDays[0]] {
+		if err := r.computeDays(ctx); err != nil {
+			return err
+		}
+	}
 	if touched["schema_migrations"] {
 		if err := r.MakeTables(ctx); err != nil {
 			return err
@@ -63,6 +68,18 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 	}
 	fmt.Fprintln(r.Out, "nothing is damaged any more; `tonscribe verify` proves it")
 	return nil
+}
+
+// computeDays makes the figures of touched days. That takes as long as the index has days,
+// and views do it by themselves: what hinders it hinders no repair.
+func (r *run) computeDays(ctx context.Context) error {
+	for _, view := range dayViews {
+		if err := r.Tables.Refresh(ctx, view); err != nil {
+			fmt.Fprintf(r.Out, "ready figures will be computed within minutes, not now: %v\n", err)
+			break
+		}
+	}
+	return ctx.Err()
 }
 
 // drop takes a part away for good.

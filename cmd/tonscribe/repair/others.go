@@ -14,6 +14,9 @@ var touchDays = []string{
 	"INSERT INTO stats_touched SELECT 'actions', toDate(toUInt16(intDiv(end_utime, 86400))) AS day, now64(3, 'UTC') FROM actions GROUP BY day",
 }
 
+// dayViews make the figures of touched days, each of them what it is made of first.
+var dayViews = []string{"stats_days_view", "stats_jetton_days_view", "stats_jetton_totals_view", "stats_action_days_view", "stats_pool_days_view"}
+
 // actionTimes are the rows that inserts into actions leave.
 const actionTimes = `INSERT INTO action_times SELECT end_utime, start_lt, id_prefix, type, protocol, success, empty(ancestors),
 	if(type = 'jetton_swap', asset, toFixedString('', 32)), if(type = 'jetton_swap', asset_out, toFixedString('', 32)),
