@@ -246,12 +246,10 @@ func (a *Assembler) begin(tx *record.Transaction) (*openTrace, error) {
 	g := &openTrace{id: [32]byte(tx.Hash), trace: Begun(tx)}
 	if g.trace == nil {
 		g.trace = Begun(&record.Transaction{Hash: tx.Hash, Lt: tx.Lt, Now: tx.Now})
-		g.trace.ExternalHash = tx.InMsg.Hash
+		g.trace.ExternalHash, g.trace.Edges = tx.InMsg.Hash, 1
 		// What is sent to the address of the chain itself, and comes back from there, is no
 		// message of the chain.
-		if bytes.Equal(tx.InMsg.Source, nobody[:]) && !tx.InMsg.Bounced {
-			g.trace.Edges = 1
-		} else { // nobody knows who sent its message
+		if !bytes.Equal(tx.InMsg.Source, nobody[:]) || tx.InMsg.Bounced { // nobody knows who sent its message
 			g.trace.State = record.TraceState_TRACE_BROKEN
 			if err := a.store.Set(tx.Hash, keyOrphan, tx.InMsg.Hash); err != nil {
 				return nil, err
@@ -319,7 +317,7 @@ func (a *Assembler) link(g *openTrace, message, orphan []byte) error {
 	}
 	delete(a.open, [32]byte(message))
 	t, u := g.trace, o.trace
-	t.Nodes, t.Edges, t.PendingEdges = t.Nodes+u.Nodes, t.Edges+u.Edges+1, t.PendingEdges+u.PendingEdges-1
+	t.Nodes, t.Edges, t.PendingEdges = t.Nodes+u.Nodes, t.Edges+u.Edges, t.PendingEdges+u.PendingEdges-1
 	t.McSeqnoEnd = max(t.McSeqnoEnd, u.McSeqnoEnd)
 	t.EndLt, t.EndUtime = max(t.EndLt, u.EndLt), max(t.EndUtime, u.EndUtime)
 	t.Replaces = append(append(t.Replaces, u.Id), u.Replaces...)

@@ -132,7 +132,7 @@ func TestWhatComesBackFromTheAddressOfTheChainItselfBelongsToTheTraceThatSentIt(
 		want string
 	}{
 		{[]*record.Transaction{root, nowhere, back}, "complete nodes 3 edges 3 pending 0 lt 10-30 seqno 1-1 new 3 all 3"},
-		{[]*record.Transaction{back}, "broken nodes 1 edges 0 pending 0 lt 30-30 seqno 1-1 new 1 all 1"},
+		{[]*record.Transaction{back}, "broken nodes 1 edges 1 pending 0 lt 30-30 seqno 1-1 new 1 all 1"},
 	} {
 		list, err := NewAssembler(new(Memory)).Bundle(1, c.list)
 		if err != nil {
@@ -180,8 +180,8 @@ func TestReceiverWithoutSenderBeginsABrokenTraceThatItsSenderBringsHome(t *testi
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	check(bundle(10, sends("of a", 100, "a", "b", "c")), "broken nodes 1 edges 0 pending 2 lt 100-100 seqno 10-10 new 1 all 0")
-	check(bundle(11, sends("of b", 110, "b", "log1")), "broken nodes 2 edges 2 pending 1 lt 100-110 seqno 10-11 new 1 all 0")
+	check(bundle(10, sends("of a", 100, "a", "b", "c")), "broken nodes 1 edges 1 pending 2 lt 100-100 seqno 10-10 new 1 all 0")
+	check(bundle(11, sends("of b", 110, "b", "log1")), "broken nodes 2 edges 3 pending 1 lt 100-110 seqno 10-11 new 1 all 0")
 	home := bundle(5, sends("root", 50, "ext1", "a"))
 	check(home, "pending nodes 3 edges 4 pending 1 lt 50-110 seqno 5-11 new 1 all 0")
 	if r := home[0].Replaces; len(r) != 1 || string(r[0]) != string(hashOf("tx of a")) {
