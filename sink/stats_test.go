@@ -334,6 +334,39 @@ func TestFiguresOfDaysFollowTheirRowsWhereTheClockWasPutBack(t *testing.T) {
 	}
 }
 
+// A contract may say of itself that it has any number of jettons.
+func TestWhatWalletsOfAJettonHoldTogetherDoesNotBeginAnewAtNothing(t *testing.T) {
+	tables := newTables(t)
+	half := new(big.Int).Lsh(big.NewInt(1), 255)
+	most := new(big.Int).Sub(new(big.Int).Lsh(half, 1), big.NewInt(1))
+	batch, want := &record.ContractBatch{}, map[string]bool{}
+	for master, c := range []struct {
+		balances []*big.Int
+		held     *big.Int
+	}{
+		{[]*big.Int{half, half}, most},
+		{[]*big.Int{most, most, most}, most},
+		{[]*big.Int{half, new(big.Int).Sub(half, big.NewInt(1))}, most},
+		{[]*big.Int{half, big.NewInt(5)}, new(big.Int).Add(half, big.NewInt(5))},
+		{[]*big.Int{most, big.NewInt(1)}, most},
+	} {
+		for n, balance := range c.balances {
+			batch.Contracts = append(batch.Contracts, &record.Contract{
+				Account: accountNumber(100*master + n), McSeqno: 5, FirstMcSeqno: 5, CodeHash: make([]byte, 32),
+				JettonWallet: &record.JettonWallet{Master: accountNumber(1000 + master), Owner: accountNumber(2000), Balance: balance.Bytes()},
+			})
+		}
+		want[fmt.Sprintf("%X %d %d %s", schema.AccountID(accountNumber(1000+master)), len(c.balances), len(c.balances), c.held)] = true
+	}
+	f := newFeed(t, DefaultConfiguration(), schema.Contracts)
+	addAll(t, f, []*record.Record{{McSeqno: 5, Content: &record.Record_Contracts{Contracts: batch}}})
+	insertFeed(t, tables, f, "wallets")
+	refreshStats(t, tables)
+	if got := lines(t, tables, statements["jettons"]); !maps.Equal(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+}
+
 // On a cluster days and balances add up over the shards, and every shard has all
 // jettons.
 func TestFiguresOfTwoShardsAreThoseOfOneNode(t *testing.T) {

@@ -35,6 +35,10 @@ const touchDelay = 10 * time.Minute
 // insertViews is how long the views of an insert may come after its rows.
 const insertViews = time.Second
 
+// heldTogether is the sum of balances, or the greatest number where it has more than 256 bits.
+const heldTogether = `if(sum(bitShiftRight(r.balance, 128)) + bitShiftRight(sum(bitAnd(r.balance, toUInt256('340282366920938463463374607431768211455'))), 128)
+	> toUInt256('340282366920938463463374607431768211455'), bitNot(toUInt256(0)), sum(r.balance))`
+
 const masterWhere = `'master_workchain = ' || toString(master_workchain) || ' AND master = unhex(\'' || hex(master) || '\')'`
 
 var statsTables = []figures{
@@ -83,7 +87,7 @@ var statsTables = []figures{
 	{
 		table: "stats_jettons", view: "stats_jettons_view", where: masterWhere, key: "master_workchain, master", of: "jetton_wallets",
 		values: []string{"holders", "wallets", "held"},
-		made: `SELECT master_workchain, master, countIf(r.balance > 0) AS holders, count() AS wallets, sum(r.balance) AS held
+		made: `SELECT master_workchain, master, countIf(r.balance > 0) AS holders, count() AS wallets, ` + heldTogether + ` AS held
 			FROM jetton_wallets AS r FINAL WHERE active AND master_workchain != -2147483648 GROUP BY master_workchain, master`,
 	},
 }

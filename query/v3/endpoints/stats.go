@@ -150,7 +150,7 @@ var jettonFiguresAnswer = v3.ListOf("JettonFiguresAnswer", "jettons", api.New("J
 	api.Address("jetton", func(j jettonStats) []byte { return j.Master[:] }).Doc("jetton master"),
 	api.Decimal("holders", func(j jettonStats) uint64 { return j.Holders }).Doc("confirmed wallets with a balance"),
 	api.Decimal("wallets", func(j jettonStats) uint64 { return j.Wallets }).Doc("confirmed wallets"),
-	api.DecimalText("held", func(j jettonStats) string { return j.Held }).Doc("what the wallets hold together, in the jetton's units"),
+	api.DecimalText("held", func(j jettonStats) string { return j.Held }).Doc("what the wallets hold together, in the jetton's units; 2^256-1 where they say more"),
 	api.Decimal("transfers", func(j jettonStats) uint64 { return j.Transfers }).Doc("transfers of the last days that were delivered"),
 	api.DecimalText("transferred", func(j jettonStats) string { return j.Amount }).Doc("their amounts together, in the jetton's units"),
 	api.UnixTime("computed_at", func(j jettonStats) uint32 { return j.Computed }).Doc("when the figure that is the order was computed"),
