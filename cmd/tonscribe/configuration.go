@@ -22,6 +22,7 @@ import (
 	"tonscribe/internal/config"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/listen"
+	"tonscribe/internal/lite"
 	"tonscribe/internal/network"
 	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
@@ -297,6 +298,14 @@ func (s *settings) complete() error {
 	}
 	if err := errors.Join(s.Storage.Configuration.Validate(), s.Storage.Parts.Validate()); err != nil {
 		return err
+	}
+	if err := s.NetworkConfig.Validate(); err != nil {
+		return err
+	}
+	for key, proofs := range map[string]lite.Proofs{"ingest": s.Ingest.Proofs, "api.lite": s.API.Lite.Proofs} {
+		if err := proofs.Validate(); err != nil {
+			return fmt.Errorf("%s.%w", key, err)
+		}
 	}
 	for _, dsn := range []string{s.ClickHouse.DSN, s.ClickHouse.ReaderDSN} {
 		if _, err := driver.ParseDSN(dsn); dsn != "" && err != nil {

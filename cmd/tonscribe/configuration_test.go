@@ -261,6 +261,28 @@ func TestLiteServersBesideANetworkAreOfItsChain(t *testing.T) {
 	}
 }
 
+// Whoever runs other parts, or another source, has a mistake in them told all the same.
+func TestKeysOfPartsThatDoNotRunAreChecked(t *testing.T) {
+	for key, value := range map[string]string{
+		"api.lite.proofs": "maybe", "ingest.proofs": "", "network_config.zerostate": "17a3", "network_config.url": "http://example.com/c.json",
+		"network_config.refresh": "0s", "network_config.timeout": "-1s", "network_config.max_bytes": "0",
+	} {
+		s := &settings{Configuration: defaultConfiguration()}
+		if err := config.New(&s.Configuration).Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+		section, last, _ := strings.Cut(key, ".")
+		last = last[strings.LastIndex(last, ".")+1:]
+		if err := s.complete(); err == nil || !strings.Contains(err.Error(), section) || !strings.Contains(err.Error(), last) {
+			t.Errorf("%s %q: %v", key, value, err)
+		}
+	}
+	s := &settings{Configuration: defaultConfiguration()}
+	if err := s.complete(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAFolderOfZerostatesThatIsNotThereIsRefused(t *testing.T) {
 	s := &settings{Configuration: defaultConfiguration()}
 	s.Decode.Zerostates = []string{t.TempDir()}

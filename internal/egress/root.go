@@ -61,7 +61,7 @@ func Networks(texts []string) (networks []netip.Prefix, err error) {
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%q is no network, such as 10.1.0.0/16, or 10.1.0.7/32 for an address", text)
 		}
 		networks = append(networks, network)
 	}

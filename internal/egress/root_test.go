@@ -76,8 +76,10 @@ func TestAllowedNetworksAreReachedAndNoOthers(t *testing.T) {
 			t.Errorf("%s is allowed: %t, want %t", address, got, want)
 		}
 	}
-	if _, err := Networks([]string{"10.0.0.1"}); err == nil {
-		t.Error("an address without length passes for a network")
+	for _, text := range []string{"10.0.0.1", "10.0.0.1/99", "localhost"} {
+		if _, err := Networks([]string{text}); err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "netip") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"tonscribe/internal/clienttls"
 )
@@ -43,6 +44,11 @@ const maxPartitions = 1 << 15
 func (c Configuration) validate() error {
 	if len(c.Brokers) == 0 {
 		return errors.New("kafka: no broker address")
+	}
+	for _, broker := range c.Brokers {
+		if strings.Contains(broker, "/") {
+			return fmt.Errorf("kafka: broker %q: want HOST:PORT", broker)
+		}
 	}
 	if c.Partitions < 1 || c.Partitions > maxPartitions || c.Partitions&(c.Partitions-1) != 0 {
 		return fmt.Errorf("kafka: %d partitions: must be a power of two, at most %d", c.Partitions, maxPartitions)

@@ -227,6 +227,19 @@ func TestTopicsThatNoTableCanTellOfAreRefused(t *testing.T) {
 	}
 }
 
+func TestALinkInPlaceOfABrokersAddressIsRefused(t *testing.T) {
+	for _, broker := range []string{"http://127.0.0.1:9092", "kafka:9092/", "SASL_SSL://kafka:9092"} {
+		c := DefaultConfiguration()
+		c.Brokers = []string{"127.0.0.1:1", broker}
+		if client, err := New(c, Dependencies{Report: report.Silent()}); err == nil {
+			client.Close()
+			t.Errorf("%s is taken", broker)
+		} else if !strings.Contains(err.Error(), broker) || !strings.Contains(err.Error(), "HOST:PORT") {
+			t.Errorf("%s: %v", broker, err)
+		}
+	}
+}
+
 // app may do everything, guest what it is allowed to.
 func TestBrokersWithUsers(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{

@@ -18,6 +18,14 @@ const (
 	Off Proofs = "off"
 )
 
+// Validate refuses other words.
+func (p Proofs) Validate() error {
+	if p != Secure && p != Off {
+		return fmt.Errorf("proofs %q: must be secure or off", p)
+	}
+	return nil
+}
+
 // Configuration of the pool.
 type Configuration struct {
 	// Config is the path of a TON global config: the servers, the zerostate and
@@ -104,8 +112,8 @@ func DefaultTuning() Tuning {
 }
 
 func (c Configuration) validate() error {
-	if c.Proofs != Secure && c.Proofs != Off {
-		return fmt.Errorf("lite: proofs %q: must be secure or off", c.Proofs)
+	if err := c.Proofs.Validate(); err != nil {
+		return fmt.Errorf("lite: %w", err)
 	}
 	if c.Config == "" && len(c.Inline) == 0 {
 		return errors.New("lite: no TON global config named")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -71,31 +72,40 @@ func Chain(name string) (globalID int32, zerostate string, known bool) {
 	return p.globalID, p.rootHash, known
 }
 
+// Validate tells what is wrong with a configuration, whatever the network.
+func (c Configuration) Validate() error {
+	if hash, err := hex.DecodeString(c.Zerostate); c.Zerostate != "" && (err != nil || len(hash) != 32) {
+		return fmt.Errorf("network_config.zerostate %q: want 64 hex digits", c.Zerostate)
+	}
+	if c.URL != "" {
+		address, err := url.Parse(c.URL)
+		if err != nil {
+			return fmt.Errorf("network_config.url: %w", err)
+		}
+		if err := safe(address); err != nil {
+			return fmt.Errorf("network_config.url %s: %w", c.URL, err)
+		}
+	}
+	if c.Refresh <= 0 || c.Timeout <= 0 || c.MaxBytes <= 0 {
+		return errors.New("network_config: refresh, timeout and max_bytes must be above 0")
+	}
+	return nil
+}
+
 // complete fills in the preset and checks the rest.
 func (c Configuration) complete(name string) (Configuration, preset, error) {
+	if err := c.Validate(); err != nil {
+		return c, preset{}, err
+	}
 	p := presets[name]
 	if c.URL == "" {
 		c.URL = p.url
 	}
 	if c.Zerostate != "" {
-		hash, err := hex.DecodeString(c.Zerostate)
-		if err != nil || len(hash) != 32 {
-			return c, p, fmt.Errorf("network_config.zerostate %q: want 64 hex digits", c.Zerostate)
-		}
-		p.rootHash, p.fileHash = hex.EncodeToString(hash), ""
+		p.rootHash, p.fileHash = strings.ToLower(c.Zerostate), ""
 	}
 	if c.URL == "" || p.rootHash == "" {
 		return c, p, fmt.Errorf("network %q has no preset: set network_config.url and network_config.zerostate", name)
-	}
-	address, err := url.Parse(c.URL)
-	if err != nil {
-		return c, p, fmt.Errorf("network_config.url: %w", err)
-	}
-	if err := safe(address); err != nil {
-		return c, p, fmt.Errorf("network_config.url %s: %w", c.URL, err)
-	}
-	if c.Refresh <= 0 || c.Timeout <= 0 || c.MaxBytes <= 0 {
-		return c, p, errors.New("network_config: refresh, timeout and max_bytes must be above 0")
 	}
 	return c, p, nil
 }
