@@ -57,6 +57,9 @@ func migrateDown(s *settings) *cobra.Command {
 			return nil
 		},
 		RunE: attached(s, true, func(cmd *cobra.Command, p *process) error {
+			if err := s.mustNotRun("it needs its tables"); err != nil {
+				return err
+			}
 			return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
 		}),
 	}

@@ -127,3 +127,22 @@ func secured(t *testing.T, to string) (address string, certificate []byte) {
 	}()
 	return listener.Addr().String(), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
+
+func TestTablesOfARunningUpAreNotDropped(t *testing.T) {
+	dsn, data := enginetest.Tables(t).DSN(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, clickHouseFolder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run, err := writeRunFile(data, runFile{PID: 7, ClickHouse: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	if err := asked("migrate down --yes --data " + data); err == nil || !strings.Contains(err.Error(), "pid 7") || !strings.Contains(err.Error(), "stop it first") {
+		t.Errorf("got %v", err)
+	}
+	states, err := migrations.Status(t.Context(), dsn, migrations.Options{})
+	if err != nil || states[0].Version != states[0].Latest {
+		t.Errorf("the tables are %+v: %v", states, err)
+	}
+}

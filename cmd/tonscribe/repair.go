@@ -56,12 +56,8 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 		if _, err := os.Stat(filepath.Join(s.Data, clickHouseFolder)); err != nil {
 			return fmt.Errorf("%s holds no tables: name the data folder with --data, or an external server with --clickhouse", s.Data)
 		}
-		running, err := readRunFile(s.Data)
-		if err != nil {
+		if err := s.mustNotRun("the repair needs its engines for itself"); err != nil {
 			return err
-		}
-		if running != nil {
-			return fmt.Errorf("a tonscribe runs on %s (pid %d): stop it first, the repair needs its engines for itself", s.Data, running.PID)
 		}
 	}
 	err := inTurn(ctx, p.watchRoom, p.openClickHouse)

@@ -75,3 +75,15 @@ func readRunFile(dir string) (*runFile, error) {
 	}
 	return r, nil
 }
+
+// mustNotRun refuses what would end a running `up` of the data folder, and says why.
+func (s *settings) mustNotRun(why string) error {
+	if s.ClickHouse.DSN != "" {
+		return nil
+	}
+	running, err := readRunFile(s.Data)
+	if err == nil && running != nil {
+		err = fmt.Errorf("a tonscribe runs on %s (pid %d): stop it first, %s", s.Data, running.PID, why)
+	}
+	return err
+}
