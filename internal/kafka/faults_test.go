@@ -188,10 +188,18 @@ func recordsDeletedBeforeTheyWereReadAreAnError(t *testing.T, l *testLog) {
 	if _, err := client.Request(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
+	var ready error
 	err = l.consume(func(ctx context.Context, reader *PartitionReader) error {
 		_, err := reader.Next(ctx)
+		ready = l.Ready(ctx, []schema.Topic{l.topic})
 		return err
 	})
+	if ready == nil || !strings.Contains(ready.Error(), "begins at offset 6") {
+		t.Errorf("who cannot read on is ready: %v", ready)
+	}
+	if err := l.Ready(t.Context(), []schema.Topic{l.topic}); err != nil {
+		t.Errorf("who reads no more is not: %v", err)
+	}
 	if err == nil || !strings.Contains(err.Error(), "begins at offset 6, but offset 2 is next") || !strings.Contains(err.Error(), "set it to the beginning of the topic") {
 		t.Fatal(err)
 	}

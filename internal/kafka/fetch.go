@@ -38,7 +38,8 @@ type fetcher struct {
 	tp     TopicPartition
 	offset int64 // of the next record
 	queue  chan fetched
-	last   time.Time // when a record came last
+	last   time.Time   // when a record came last
+	note   func(error) // gets why nothing comes any more, nil when the log has what is next; may be nil
 }
 
 // run ends with ctx or after an error that another connection does not cure,
@@ -58,9 +59,16 @@ func (f *fetcher) run(ctx context.Context) {
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
+			f.noted(err)
 			_ = f.send(ctx, fetched{err: err}) // nobody listens any more when this fails
 			return
 		}
+	}
+}
+
+func (f *fetcher) noted(err error) {
+	if f.note != nil {
+		f.note(err)
 	}
 }
 
@@ -86,6 +94,7 @@ func (f *fetcher) session(ctx context.Context, works func()) error {
 	if err := f.checkRange(conn); err != nil {
 		return err
 	}
+	f.noted(nil)
 	for f.last = time.Now(); ; {
 		if err := f.takeWritten(ctx, works); err != nil {
 			return err

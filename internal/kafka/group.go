@@ -122,8 +122,19 @@ func (m *member) start(ctx context.Context, generation *kafka.Generation) {
 	}
 }
 
+// note keeps why nothing of a partition can be read, nil for nothing, for Ready.
+func (m *member) note(tp TopicPartition, err error) {
+	key := m.group + " " + tp.String()
+	if err == nil {
+		m.client.stuck.Delete(key)
+		return
+	}
+	m.client.stuck.Store(key, err)
+}
+
 // serve runs the handler until ctx ends or a commit fails.
 func (m *member) serve(ctx context.Context, tp TopicPartition) {
+	defer m.note(tp, nil)
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		reader, err := m.open(ctx, tp)
 		if err == nil {
@@ -178,7 +189,7 @@ func (m *member) open(ctx context.Context, tp TopicPartition) (*PartitionReader,
 	reader.current, reader.base = last.Position, last.Position
 
 	queue := make(chan fetched, queueLength)
-	fetching := &fetcher{client: m.client, tp: tp, offset: reader.start, queue: queue}
+	fetching := &fetcher{client: m.client, tp: tp, offset: reader.start, queue: queue, note: func(err error) { m.note(tp, err) }}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); fetching.run(ctx) }()

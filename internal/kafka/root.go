@@ -63,6 +63,7 @@ type Client struct {
 	calls         *kafka.Client // with callTimeout
 	produce       *kafka.Client // with produceTimeout
 	writers       sync.Map      // TopicPartition → chan struct{}: one batch in flight
+	stuck         sync.Map      // group and partition → why the group cannot read it
 	written       *written      // nil where others write as well
 	room          func(ctx context.Context) error
 	sync          func(topic string, partition int) error
@@ -176,7 +177,8 @@ func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
 	return c.dial("broker", func(broker string) (*kafka.Conn, error) { return c.dialer.DialContext(ctx, "tcp", broker) })
 }
 
-// Ready is nil when a broker answers, and has the topics.
+// Ready is nil when a broker answers, has the topics, and what groups of this client read
+// next.
 func (c *Client) Ready(ctx context.Context, topics []schema.Topic) error {
 	conn, err := c.dialAny(ctx)
 	if err != nil {
@@ -190,7 +192,11 @@ func (c *Client) Ready(ctx context.Context, topics []schema.Topic) error {
 	if err := c.there(ctx, names...); err != nil {
 		return fmt.Errorf("the log: %w", err)
 	}
-	return nil
+	c.stuck.Range(func(_, why any) bool {
+		err = fmt.Errorf("the log: %w", why.(error))
+		return false
+	})
+	return err
 }
 
 // dialLeader connects to the broker that leads the partition. It asks each broker once:
