@@ -18,6 +18,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"tonscribe/internal/lifetime"
 )
 
 // Fetch puts the engine's library at LibraryPath: npm downloads the pinned
@@ -37,7 +40,19 @@ func Fetch(ctx context.Context, progress io.Writer) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("engine folder: %w", err)
 	}
-	temporary, err := os.MkdirTemp(dir, "fetch-")
+	lock, err := lockFetch(ctx, dir, progress)
+	if err != nil {
+		return fmt.Errorf("engine folder: %w", err)
+	}
+	defer lock.Close()
+	if verifyLibrary(path) == nil {
+		fmt.Fprintf(progress, "engine: %s is there\n", path)
+		return nil
+	}
+	if err := removeLeft(dir); err != nil {
+		return fmt.Errorf("engine folder: %w", err)
+	}
+	temporary, err := os.MkdirTemp(dir, fetchPrefix)
 	if err != nil {
 		return fmt.Errorf("engine folder: %w", err)
 	}
@@ -54,6 +69,39 @@ func Fetch(ctx context.Context, progress io.Writer) error {
 	}
 	fmt.Fprintf(progress, "engine: ready\n")
 	return nil
+}
+
+const (
+	fetchPrefix = "fetch-" // of folders that a download works in
+	fetchLock   = "lock"
+	fetchPause  = 100 * time.Millisecond
+)
+
+// lockFetch waits until no other process fetches.
+func lockFetch(ctx context.Context, dir string, progress io.Writer) (*os.File, error) {
+	for told := false; ; told = true {
+		lock, err := lockFile(filepath.Join(dir, fetchLock))
+		if !errors.Is(err, ErrInUse) {
+			return lock, err
+		}
+		if !told {
+			fmt.Fprintf(progress, "engine: another process fetches it: waiting\n")
+		}
+		if err := lifetime.Sleep(ctx, fetchPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// removeLeft removes what a fetch that was killed has left.
+func removeLeft(dir string) error {
+	all, err := os.ReadDir(dir)
+	for _, entry := range all {
+		if strings.HasPrefix(entry.Name(), fetchPrefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // npmPack downloads the package into dir and returns the archive's path.

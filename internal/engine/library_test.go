@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,40 @@ func TestAFetchThatIsStoppedSaysSo(t *testing.T) {
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("a fetch that was stopped: %v", err)
+	}
+}
+
+// whenSaid calls a function once it is written to.
+type whenSaid func()
+
+func (f whenSaid) Write(text []byte) (int, error) { f(); return len(text), nil }
+
+// A fetch that was killed leaves some hundred MiB; one that is under way needs its own.
+func TestWhatAFetchThatWasKilledHasLeftIsRemovedByTheNextOne(t *testing.T) {
+	t.Setenv("TONSCRIBE_ENGINE_DIR", t.TempDir())
+	t.Setenv("PATH", t.TempDir()) // without npm
+	folder := filepath.Dir(LibraryPath())
+	left := filepath.Join(folder, "fetch-1234")
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other, err := lockFile(filepath.Join(folder, fetchLock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	if err := Fetch(ctx, whenSaid(stop)); !errors.Is(err, context.Canceled) {
+		t.Errorf("beside another one: %v, want that it waits", err)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("the folder of another one: %v", err)
+	}
+	other.Close()
+	if err := Fetch(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "npm is needed") {
+		t.Errorf("without npm: %v", err)
+	}
+	if found, err := filepath.Glob(filepath.Join(folder, "fetch-*")); err != nil || len(found) > 0 {
+		t.Errorf("%v is left, %v", found, err)
 	}
 }
 
