@@ -254,7 +254,6 @@ func (s *supervisor) start(ctx context.Context) error {
 	s.child = c
 	s.mutex.Unlock()
 	s.up.Set(1)
-	go s.lowerMerges(c)
 	s.options.Report.Log.Info().Str("address", s.Address()).Int("pid", c.pid()).Dur("took", time.Since(began)).Msg("clickhouse accepts connections")
 	return nil
 }

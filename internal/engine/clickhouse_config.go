@@ -59,12 +59,11 @@ func loadSecrets(dir string) (secrets, error) {
 // configuration is what the configuration files are made of.
 type configuration struct {
 	// Of config.xml alone.
-	Log          string
-	Caches       int64
-	Marks        int64
-	MergeThreads int
-	Users        string
-	KeepFree     int64
+	Log      string
+	Caches   int64
+	Marks    int64
+	Users    string
+	KeepFree int64
 
 	Embedded  bool // the engine's own session logs in, on a machine with others
 	App       login
@@ -97,7 +96,7 @@ func writeConfiguration(dir, log string, options ClickHouseOptions, s secrets) (
 		return "", err
 	}
 	c := configuration{
-		Log: log, Caches: options.MaxMemory / 16, Marks: options.marks(), MergeThreads: mergeThreads, KeepFree: options.KeepFree, Users: filepath.Join(dir, "users.xml"),
+		Log: log, Caches: options.MaxMemory / 16, Marks: options.marks(), KeepFree: options.KeepFree, Users: filepath.Join(dir, "users.xml"),
 		Embedded: true, App: hashed(appUser, s.App), API: hashed(apiUser, s.API), Reader: hashed(readerUser, s.Reader), Network: "127.0.0.1",
 		Tables: options.ReaderTables, Database: DefaultDatabase, Durable: !options.Volatile, MaxMemory: options.MaxMemory,
 	}
