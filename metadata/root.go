@@ -80,16 +80,12 @@ func (c *Component) Start(context.Context) error {
 	return nil
 }
 
-// pause is how long a process waits after ClickHouse failed, warnEvery how long between two
-// lines that say so.
-const (
-	pause     = time.Second
-	warnEvery = 10 * time.Second
-)
+// pause is how long a process waits after ClickHouse failed.
+const pause = time.Second
 
 func (c *Component) run(ctx context.Context) error {
 	l := &lease{tables: c.tables, name: c.name, after: c.configuration.Lease}
-	var reported time.Time
+	outage := c.report.Rarely()
 	for ctx.Err() == nil {
 		err := c.lead(ctx, l)
 		switch {
@@ -99,10 +95,7 @@ func (c *Component) run(ctx context.Context) error {
 			return fmt.Errorf("metadata: %w", err)
 		default:
 			c.metrics.broken.Inc()
-			if time.Since(reported) > warnEvery {
-				reported = time.Now()
-				c.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
-			}
+			outage.Warn().Err(err).Msg("clickhouse failed; trying again")
 			_ = lifetime.Sleep(ctx, pause) // the loop sees that ctx has ended
 		}
 	}

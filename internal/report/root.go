@@ -29,7 +29,7 @@ func (r Reporter) For(component string) Reporter {
 	return Reporter{Log: whole.With().Str("component", component).Logger(), Metrics: r.Metrics, whole: whole}
 }
 
-// Of the lines of a logger of Seldom this many are written in a time.
+// Of the lines of a logger of Seldom this many are written in a time, of one of Rarely one.
 const (
 	seldomLines = 5
 	seldomTime  = 10 * time.Second
@@ -39,6 +39,12 @@ const (
 // few lines in ten seconds it drops them. Whoever logs keeps it.
 func (r Reporter) Seldom() zerolog.Logger {
 	return r.Log.Sample(&zerolog.BurstSampler{Burst: seldomLines, Period: seldomTime})
+}
+
+// Rarely is Log for one line that is said as long as something lasts: it writes it once in ten
+// seconds. Whoever logs keeps it.
+func (r Reporter) Rarely() zerolog.Logger {
+	return r.Log.Sample(&zerolog.BurstSampler{Burst: 1, Period: seldomTime})
 }
 
 // Silent reports to nobody. For tests.

@@ -27,6 +27,20 @@ func TestLinesThatStrangersBringAboutDoNotFillTheLog(t *testing.T) {
 	})
 }
 
+func TestALineThatIsSaidAsLongAsSomethingLastsIsWrittenNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := Reporter{Log: zerolog.New(&out)}.Rarely()
+		for range 30 {
+			log.Warn().Msg("again")
+			time.Sleep(time.Second)
+		}
+		if lines := bytes.Count(out.Bytes(), []byte("\n")); lines < 2 || lines > 3 {
+			t.Errorf("%d lines in 30 s, want one in %s", lines, seldomTime)
+		}
+	})
+}
+
 func TestALineNamesOneComponent(t *testing.T) {
 	var out bytes.Buffer
 	log := Reporter{Log: zerolog.New(&out).With().Str("stage", "query").Logger()}.For("query").For("lite").Log

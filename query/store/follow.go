@@ -113,10 +113,7 @@ func (s *Store) fail(ctx context.Context, err error) {
 		return
 	}
 	s.followFailures.Inc()
-	now, logged := time.Now().UnixNano(), s.logged.Load()
-	if now-logged > int64(10*time.Second) && s.logged.CompareAndSwap(logged, now) {
-		s.report.Log.Warn().Err(err).Msg("what is new could not be read; trying again")
-	}
+	s.failing.Warn().Err(err).Msg("what is new could not be read; trying again")
 }
 
 // restLimit is the longest rest after a step that changed the view.

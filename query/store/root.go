@@ -15,6 +15,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
 	"tonscribe/query/cache"
@@ -48,7 +49,6 @@ type Store struct {
 	*tracedLists
 	*cache.Cache
 	configuration  Configuration
-	report         report.Reporter
 	followFailures prometheus.Counter
 	reader         *reader.Reader
 	filler         *head.Filler
@@ -64,7 +64,7 @@ type Store struct {
 	came           time.Time                     // when it did, or following began
 	stop           context.CancelFunc
 	running        sync.WaitGroup
-	logged         atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
+	failing        zerolog.Logger // of the follower
 	ranking        ranking
 }
 
@@ -101,7 +101,7 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 	chain := list.New(rows, r.Metrics)
 	s := &Store{
 		Lists: chain, contractLists: contract.New(rows, held), tracedLists: traced.New(rows, chain), Cache: held,
-		configuration: configuration, report: r, reader: rows, log: log, ranking: ranking{turn: make(chan struct{}, 1)}, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
+		configuration: configuration, failing: r.Rarely(), reader: rows, log: log, ranking: ranking{turn: make(chan struct{}, 1)}, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
 		})),

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/dispatch"
 	"tonscribe/internal/lifetime"
@@ -22,10 +24,10 @@ type queue struct {
 	suspects  map[ID]bool      // merchants whose deliveries fail; whether they do so for long is to be seen
 	checked   map[ID]time.Time // when that was last seen
 	measured  time.Time
+	putOff    zerolog.Logger // of attempts that cannot be made
 
 	mutex     sync.Mutex
 	merchants map[ID]*backlog
-	warned    time.Time
 	ended     map[ID]time.Time // events that have ended not long ago: a replica may not know it yet
 }
 
@@ -53,7 +55,6 @@ const (
 	readPause = 250 * time.Millisecond
 	// postponement is how long a delivery waits whose endpoint is not known.
 	postponement = 2 * time.Second
-	warnEvery    = 10 * time.Second
 	// endedKept is longer than a replica lags.
 	endedKept = 2 * time.Minute
 	// brokenPause is how long ClickHouse is left alone after it failed.
@@ -63,7 +64,7 @@ const (
 )
 
 func (c *Component) newQueue(partition int) *queue {
-	q := &queue{Component: c, partition: partition, label: strconv.Itoa(partition),
+	q := &queue{Component: c, partition: partition, label: strconv.Itoa(partition), putOff: c.report.Rarely(),
 		merchants: map[ID]*backlog{}, ended: map[ID]time.Time{}, suspects: map[ID]bool{}, checked: map[ID]time.Time{}}
 	q.queue = dispatch.New(q.options(c.log.Partitions()), q, q.try)
 	return q
@@ -260,11 +261,8 @@ func (q *queue) tried(d *delivery, a *Attempt) dispatch.Result {
 func (q *queue) postpone(ctx context.Context, d *delivery, err error) dispatch.Result {
 	d.Due = time.Now().Add(postponement)
 	q.metrics.postponed.Inc()
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	if ctx.Err() == nil && time.Since(q.warned) > warnEvery {
-		q.warned = time.Now()
-		q.report.Log.Error().Err(err).Hex("merchant", d.Merchant[:]).Msg("attempts cannot be made, and are put off")
+	if ctx.Err() == nil {
+		q.putOff.Error().Err(err).Hex("merchant", d.Merchant[:]).Msg("attempts cannot be made, and are put off")
 	}
 	return dispatch.Result{}
 }
@@ -354,17 +352,14 @@ func (q *queue) Poll(ctx context.Context) error {
 // persist repeats what ClickHouse fails at until it works: whoever gave up would break off
 // the attempts under way.
 func (q *queue) persist(ctx context.Context, do func() error) error {
-	var reported time.Time
+	outage := q.report.Rarely()
 	for {
 		err := do()
 		if err == nil || !clickhouse.Retryable(err) {
 			return err
 		}
 		q.metrics.broken.Inc()
-		if time.Since(reported) > warnEvery {
-			reported = time.Now()
-			q.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
-		}
+		outage.Warn().Err(err).Msg("clickhouse failed; trying again")
 		if err := lifetime.Sleep(ctx, brokenPause); err != nil {
 			return err
 		}
