@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,10 +22,10 @@ import (
 
 // Errors that a caller can tell apart.
 var (
-	// ErrTooHeavy says that a statement ran into its limit of time or memory.
+	// ErrTooHeavy says that a statement ran into its own limit of time or memory.
 	ErrTooHeavy = errors.New("the query is too heavy")
-	// ErrBusy says that others kept the database or the processors until the time
-	// of the request was over. It may be tried again.
+	// ErrBusy says that others have all memory of the database, or kept it or the
+	// processors until the time of the request was over. It may be tried again.
 	ErrBusy = errors.New("too many requests are being worked on: try again")
 	// ErrUnavailable says that ClickHouse does not answer.
 	ErrUnavailable = errors.New("the database does not answer")
@@ -201,6 +202,12 @@ func ofShard(e *ch.Exception) bool {
 	return false
 }
 
+// ofOthers reports whether a server ran into a limit of memory that statements share.
+func ofOthers(e *ch.Exception) bool {
+	return e.Code == proto.ErrMemoryLimitExceeded &&
+		slices.ContainsFunc([]string{"(total)", "(for user)", "User memory limit"}, func(limit string) bool { return strings.Contains(e.Message, limit) })
+}
+
 // classify gives an error one of the names a caller can tell apart.
 func classify(ctx context.Context, err error) error {
 	if err == nil {
@@ -212,6 +219,9 @@ func classify(ctx context.Context, err error) error {
 	if exception, is := errors.AsType[*ch.Exception](err); is {
 		if ofShard(exception) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		if ofOthers(exception) {
+			return fmt.Errorf("%w: %w", ErrBusy, err)
 		}
 		switch exception.Code {
 		case proto.ErrTooManyBytes:

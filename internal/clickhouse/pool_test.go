@@ -108,7 +108,7 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 	})
 }
 
-func TestAShardThatDoesNotAnswerIsNoDamageAndNoFaultOfTheStatement(t *testing.T) {
+func TestWhatOthersKeepOrLackIsNoFaultOfTheStatement(t *testing.T) {
 	for _, c := range []struct {
 		code proto.Error
 		text string
@@ -119,6 +119,10 @@ func TestAShardThatDoesNotAnswerIsNoDamageAndNoFaultOfTheStatement(t *testing.T)
 		{proto.ErrSocketTimeout, "Timeout exceeded while reading from socket (peer: 127.0.0.1:9001)", ErrUnavailable},
 		{proto.ErrAttemptToReadAfterEOF, "Attempt to read after eof: while receiving packet from 127.0.0.1:9001, local address: 127.0.0.1:40000: While executing Remote", ErrUnavailable},
 		{proto.ErrAttemptToReadAfterEOF, "Attempt to read after eof: (while reading column hash): While executing MergeTreeSelect", ErrDamaged},
+		{proto.ErrMemoryLimitExceeded, "(total) memory limit exceeded: would use 1.47 GiB (attempt to allocate chunk of 5.31 MiB), current RSS: 2.00 GiB, maximum: 2.00 GiB", ErrBusy},
+		{proto.ErrMemoryLimitExceeded, "Memory limit (total) exceeded: would use 1.50 GiB, maximum: 1.49 GiB", ErrBusy},
+		{proto.ErrMemoryLimitExceeded, "User memory limit exceeded: would use 5.00 MiB, maximum: 976.56 KiB", ErrBusy},
+		{proto.ErrMemoryLimitExceeded, "Query memory limit exceeded: would use 5.00 MiB, maximum: 976.56 KiB", ErrTooHeavy},
 	} {
 		err := classify(t.Context(), &ch.Exception{Code: c.code, Name: "DB::Exception", Message: c.text})
 		for _, name := range []error{ErrUnavailable, ErrDamaged, ErrTooHeavy, ErrBusy} {
