@@ -53,7 +53,7 @@ func (o ClickHouseOptions) marks() int64 { return o.MaxMemory / 4 }
 
 const (
 	defaultMaxMemory = 2 << 30
-	minMemory        = 128 << 20 // the engine takes half of it to start
+	minMemory        = 384 << 20 // with less, statements of a small chain fail for want of it
 	// startLimit is generous: a start takes 0.1 s, the first ever on a cold disk
 	// some seconds, attaching very many parts longer.
 	startLimit = 5 * time.Minute

@@ -256,8 +256,8 @@ func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testi
 	}
 }
 
-func TestAnEngineThatCouldNotStartForWantOfMemoryIsRefused(t *testing.T) {
-	for _, memory := range []int64{-1, 1000} {
+func TestAnEngineThatLacksTheMemoryForItsTablesIsRefused(t *testing.T) {
+	for _, memory := range []int64{-1, 1000, 128 << 20} {
 		_, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: t.TempDir(), MaxMemory: memory, Report: report.Silent()})
 		if err == nil || !strings.Contains(err.Error(), "memory_bytes") {
 			t.Errorf("%d bytes: %v", memory, err)
