@@ -6,8 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"tonscribe/internal/report"
 	"tonscribe/query/list/contract"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
@@ -49,7 +48,7 @@ func TestAContractThatMovesWhileItsListIsReadIsThere(t *testing.T) {
 	}
 	s := w.serve(t, nil)
 	newest := &moving{s.component.store.Cache, func() { tell(w.watermark+1, 2, 99) }}
-	lists := contract.New(reader.New(DefaultConfiguration().Store.Configuration, w.reader.Options(), prometheus.NewRegistry()), newest)
+	lists := contract.New(reader.New(DefaultConfiguration().Store.Configuration, w.reader.Options(), report.Silent()), newest)
 	f := &contract.JettonWalletFilter{Masters: []address.Address{master}, ByBalance: true}
 	list, _, err := lists.JettonWallets(t.Context(), f, paging.Page{Limit: 10, Descending: true}, nil)
 	if err != nil {

@@ -1,6 +1,10 @@
 package cellstore
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	reads     *prometheus.CounterVec
@@ -9,16 +13,11 @@ type metrics struct {
 	bytes     prometheus.Gauge
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
-	m := &metrics{
-		reads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_cells_reads_total",
-			Help: "Cells looked up, by where they were: memory, young, old or absent."}, []string{"found"}),
-		put:       prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_cells_put_total", Help: "Cells written."}),
-		rotations: prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_cells_rotations_total", Help: "Generations begun."}),
-		bytes:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_cells_bytes", Help: "Size of both generations on disk."}),
+func newMetrics(m report.Meter) *metrics {
+	return &metrics{
+		reads:     m.Counters("reads_total", "Cells looked up, by where they were: memory, young, old or absent.", "found"),
+		put:       m.Counter("put_total", "Cells written."),
+		rotations: m.Counter("rotations_total", "Generations begun."),
+		bytes:     m.Gauge("bytes", "Size of both generations on disk."),
 	}
-	for _, c := range []prometheus.Collector{m.reads, m.put, m.rotations, m.bytes} {
-		registry.MustRegister(c)
-	}
-	return m
 }

@@ -110,7 +110,7 @@ func Open(configuration Configuration, dependencies Dependencies) (*Store, error
 		return nil, err
 	}
 	reporter := dependencies.Report.For("cells")
-	s := &Store{configuration: configuration, report: reporter, metrics: newMetrics(reporter.Metrics)}
+	s := &Store{configuration: configuration, report: reporter, metrics: newMetrics(reporter.Meter("cells"))}
 	if err := os.MkdirAll(configuration.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cell store: %w", err)
 	}

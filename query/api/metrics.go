@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
 )
 
 // Metrics count the answers of a layer.
@@ -14,22 +16,15 @@ type Metrics struct {
 	bytes    *prometheus.CounterVec
 }
 
-// NewMetrics makes metrics that tell requests apart by a label. Their names begin with
-// prefix; layer is what their texts call it, empty or with a space before it.
-func NewMetrics(r prometheus.Registerer, prefix, layer, label string, buckets []float64) Metrics {
-	m := Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: prefix + "_requests_total", Help: "Requests" + layer + " by " + label + " and status.",
-		}, []string{label, "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: prefix + "_request_seconds", Help: "Time of requests" + layer + " by " + label + ".", Buckets: buckets,
-		}, []string{label}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: prefix + "_answer_bytes_total", Help: "Bytes of answers" + layer + " by " + label + ".",
-		}, []string{label}),
+// NewMetrics makes metrics that tell requests apart by a label. layer is what their texts
+// call it, empty or with a space before it. The histogram of times has n buckets from first
+// on, which grow by a factor.
+func NewMetrics(m report.Meter, layer, label string, first, factor float64, n int) Metrics {
+	return Metrics{
+		requests: m.Counters("requests_total", "Requests"+layer+" by "+label+" and status.", label, "status"),
+		seconds:  m.Histograms("request_seconds", "Time of requests"+layer+" by "+label+".", first, factor, n, label),
+		bytes:    m.Counters("answer_bytes_total", "Bytes of answers"+layer+" by "+label+".", label),
 	}
-	r.MustRegister(m.requests, m.seconds, m.bytes)
-	return m
 }
 
 // Observe counts an answer.

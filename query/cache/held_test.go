@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/report"
 	"tonscribe/query/head"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
@@ -71,7 +71,7 @@ type theBundle struct {
 
 func newBundle(t *testing.T) *theBundle {
 	t.Helper()
-	metrics := prometheus.NewRegistry()
+	metrics := report.Silent()
 	c := New(reader.New(reader.Configuration{Connections: 2, ClientConnections: 1}, clickhouse.Options{}, metrics), 1<<20, metrics)
 	in := memory.Bundles{bundleInMemory(t)}
 	b := &theBundle{c, &head.View{Watermark: bundle, Tables: before, Memory: in, Held: in}}

@@ -17,6 +17,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/report"
 	"tonscribe/query/head"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -93,23 +94,21 @@ const (
 )
 
 // New makes an empty cache of at most about so many bytes; 0 holds nothing.
-func New(r *reader.Reader, bytes int, registerer prometheus.Registerer) *Cache {
-	c := &Cache{reader: r, named: map[sql.AccountKey]struct{}{}, lookUps: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tonscribe_query_cache_look_ups_total", Help: "Rows looked up by their keys, by what they are of and whether they were held in memory.",
-	}, []string{"of", "held"}))}
+func New(r *reader.Reader, bytes int, reporter report.Reporter) *Cache {
+	meter := reporter.Meter("query_cache")
+	c := &Cache{reader: r, named: map[sql.AccountKey]struct{}{}, lookUps: meter.Counters("look_ups_total",
+		"Rows looked up by their keys, by what they are of and whether they were held in memory.", "of", "held")}
 	if bytes > 0 {
 		c.held = otter.Must(&otter.Options[key, value]{
 			MaximumWeight: uint64(bytes), Weigher: func(_ key, v value) uint32 { return uint32(overhead + v.bytes()) },
 		})
 	}
-	reader.Register(registerer, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "tonscribe_query_cache_bytes", Help: "Memory of rows that are held.",
-	}, func() float64 {
+	meter.GaugeOf("bytes", "Memory of rows that are held.", func() float64 {
 		if c.held == nil {
 			return 0
 		}
 		return float64(c.held.WeightedSize())
-	}))
+	})
 	c.states = rowsOf(c, states, accountKey, sql.AccountKey.Compare, c.readStates)
 	c.contracts = rowsOf(c, contracts, accountKey, sql.AccountKey.Compare, c.readContracts)
 	c.accounts = rowsOf(c, accounts, accountKey, sql.AccountKey.Compare, c.readAccountCodes)

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/report"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 )
 
 func TestWhatWasReadBeforeABundleIsNotHeldBehindIt(t *testing.T) {
-	metrics := prometheus.NewRegistry()
+	metrics := report.Silent()
 	c := New(reader.New(reader.Configuration{Connections: 2, ClientConnections: 1}, clickhouse.Options{}, metrics), 1<<20, metrics)
 	c.upTo.Store(7)
 	changed := sql.AccountKey{Prefix: 1}
@@ -41,7 +41,7 @@ func TestWhatWasReadBeforeABundleIsNotHeldBehindIt(t *testing.T) {
 }
 
 func TestAnAccountWithoutARowIsNotLookedUpAgainAtOnce(t *testing.T) {
-	metrics := prometheus.NewRegistry()
+	metrics := report.Silent()
 	c := New(reader.New(reader.Configuration{Connections: 2, ClientConnections: 1}, clickhouse.Options{}, metrics), 1<<20, metrics)
 	c.upTo.Store(7)
 	reads := 0

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/report"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -62,17 +63,12 @@ type metrics struct {
 }
 
 // NewFiller makes a filler that reads the tables.
-func NewFiller(configuration Configuration, r *reader.Reader, registerer prometheus.Registerer) *Filler {
+func NewFiller(configuration Configuration, r *reader.Reader, reporter report.Reporter) *Filler {
+	meter := reporter.Meter("query")
 	return &Filler{configuration: configuration, reader: r, metrics: metrics{
-		heldBundles: reader.Register(registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tonscribe_query_head_bundles", Help: "Newest bundles held in memory.",
-		}, []string{"holds"})),
-		heldBytes: reader.Register(registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tonscribe_query_head_bytes", Help: "Memory of the newest bundles.",
-		}, []string{"holds"})),
-		watermark: reader.Register(registerer, prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "tonscribe_query_watermark_mc_seqno", Help: "Newest masterchain block that requests see.",
-		})),
+		heldBundles: meter.Gauges("head_bundles", "Newest bundles held in memory.", "holds"),
+		heldBytes:   meter.Gauges("head_bytes", "Memory of the newest bundles.", "holds"),
+		watermark:   meter.Gauge("watermark_mc_seqno", "Newest masterchain block that requests see."),
 	}}
 }
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/schema"
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // What had to go from the head to make room, and is not in the tables yet, is not looked for
 // there: it would count as nothing.
 func TestTransactionsThatOnlyMemoryHasAreNotReadFromTheTables(t *testing.T) {
-	metrics := prometheus.NewRegistry()
+	metrics := report.Silent()
 	nowhere := reader.New(reader.Configuration{Connections: 1, ClientConnections: 1}, driver.Options{Addr: []string{"127.0.0.1:1"}}, metrics)
 	defer nowhere.Close()
 	f := NewFiller(Configuration{TransactionBytes: 64 << 20, BlockBytes: 64 << 20}, nowhere, metrics)
@@ -59,7 +59,7 @@ func TestTransactionsThatOnlyMemoryHasAreNotReadFromTheTables(t *testing.T) {
 // not the blocks of bundles, or not their transactions.
 func TestTheHeadDoesNotGoOnBehindBundlesThatTheTablesLack(t *testing.T) {
 	client := clienttest.ClickHouse(t, enginetest.Tables(t).DSN())
-	metrics := prometheus.NewRegistry()
+	metrics := report.Silent()
 	tables := reader.New(reader.Configuration{Connections: 2, ClientConnections: 1}, client.Options(), metrics)
 	defer tables.Close()
 	f := NewFiller(Configuration{TransactionBytes: 64 << 20, BlockBytes: 64 << 20}, tables, metrics)

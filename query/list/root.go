@@ -20,6 +20,7 @@ package list
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/report"
 	"tonscribe/query/head"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
@@ -70,10 +71,8 @@ type Lists struct {
 }
 
 // New makes lists that read ClickHouse.
-func New(r *reader.Reader, registerer prometheus.Registerer) *Lists {
-	return &Lists{reader: r, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
-	}, []string{"list"}))}
+func New(r *reader.Reader, reporter report.Reporter) *Lists {
+	return &Lists{reader: r, fromHead: reporter.Meter("query_head").Counters("answers_total", "Lists answered from memory, without ClickHouse.", "list")}
 }
 
 // source returns where the rows of a view are.

@@ -11,7 +11,7 @@ import (
 
 func TestTheGrantThatCountingPartsWantsIsNamedWhereItIsMissingOnly(t *testing.T) {
 	for _, silent := range []string{"clickhouse://127.0.0.1:1/tonscribe", "http://127.0.0.1:1/tonscribe"} {
-		s := New(Configuration{Connections: 2, ClientConnections: 2}, *options(t, silent), enginetest.Report(t).Metrics)
+		s := New(Configuration{Connections: 2, ClientConnections: 2}, *options(t, silent), enginetest.Report(t))
 		err := s.CountParts(t.Context())
 		s.Close()
 		if err == nil || strings.Contains(err.Error(), "grant") {

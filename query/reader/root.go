@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
 	"tonscribe/query/sql"
 )
 
@@ -77,40 +78,23 @@ type metrics struct {
 
 // New makes a reader of the database that the options name, without connecting to
 // anything. Their user needs only to read.
-func New(configuration Configuration, servers driver.Options, r prometheus.Registerer) *Reader {
+func New(configuration Configuration, servers driver.Options, r report.Reporter) *Reader {
 	return &Reader{
 		configuration: configuration, pool: clickhouse.NewPool(servers, configuration.Connections), slots: make(chan struct{}, configuration.Connections),
 		clients: newClients(configuration.ClientConnections),
-		working: newClients(configuration.ClientConnections), busy: make(chan struct{}, workers*configuration.Connections), metrics: newMetrics(r),
+		working: newClients(configuration.ClientConnections), busy: make(chan struct{}, workers*configuration.Connections), metrics: newMetrics(r.Meter("query")),
 	}
 }
 
 // Close closes the connections.
 func (s *Reader) Close() { s.pool.Close() }
 
-func newMetrics(r prometheus.Registerer) metrics {
+func newMetrics(m report.Meter) metrics {
 	return metrics{
-		statements: Register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tonscribe_query_statement_seconds", Help: "Time of statements to ClickHouse, by what they read.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
-		}, []string{"reads"})),
-		rowsRead: Register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_query_rows_read_total", Help: "Rows that ClickHouse went through, by what was read.",
-		}, []string{"reads"})),
-		refused: Register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_query_statements_too_heavy_total", Help: "Statements that ran into a bound of their request, by what they read.",
-		}, []string{"reads"})),
+		statements: m.Histograms("statement_seconds", "Time of statements to ClickHouse, by what they read.", 0.0005, 2, 14, "reads"),
+		rowsRead:   m.Counters("rows_read_total", "Rows that ClickHouse went through, by what was read.", "reads"),
+		refused:    m.Counters("statements_too_heavy_total", "Statements that ran into a bound of their request, by what they read.", "reads"),
 	}
-}
-
-// Register adds a collector, or finds the one that another component of this
-// process added.
-func Register[C prometheus.Collector](r prometheus.Registerer, c C) C {
-	var already prometheus.AlreadyRegisteredError
-	if err := r.Register(c); errors.As(err, &already) {
-		return already.ExistingCollector.(C)
-	}
-	return c
 }
 
 // Run runs a statement within the bounds of its request, and counts its time under

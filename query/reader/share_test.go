@@ -88,7 +88,7 @@ func TestARequestThatWentThroughTooMuchRunsNoMoreStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Configuration{Connections: 2, ClientConnections: 2, ScanBytes: 4 << 20}, *servers, enginetest.Report(t).Metrics)
+	s := New(Configuration{Connections: 2, ClientConnections: 2, ScanBytes: 4 << 20}, *servers, enginetest.Report(t))
 	defer s.Close()
 	r := &Request{Client: "one", Items: 10, Skipped: 5}
 	ctx := s.Begin(t.Context(), r)

@@ -96,15 +96,13 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 	if err := configuration.validate(); err != nil {
 		return nil, err
 	}
-	rows := reader.New(configuration.Configuration, servers, r.Metrics)
-	held := cache.New(rows, configuration.CacheBytes, r.Metrics)
-	chain := list.New(rows, r.Metrics)
+	rows := reader.New(configuration.Configuration, servers, r)
+	held := cache.New(rows, configuration.CacheBytes, r)
+	chain := list.New(rows, r)
 	s := &Store{
 		Lists: chain, contractLists: contract.New(rows, held), tracedLists: traced.New(rows, chain), Cache: held,
-		configuration: configuration, failing: r.Rarely(), reader: rows, log: log, ranking: ranking{turn: make(chan struct{}, 1)}, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
-		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
-		})),
+		configuration: configuration, failing: r.Rarely(), reader: rows, log: log, ranking: ranking{turn: make(chan struct{}, 1)}, filler: head.NewFiller(configuration.Head, rows, r),
+		followFailures: r.Meter("query").Counter("follow_failures_total", "Failed reads of the watermark or of the newest bundles."),
 	}
 	s.moved.Store(new(make(chan struct{})))
 	return s, nil

@@ -3,22 +3,19 @@ package tail
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"tonscribe/query/reader"
+	"tonscribe/internal/report"
 )
 
 type metrics struct {
 	bundles, bytes, rows, behind prometheus.Gauge
 }
 
-func newMetrics(r prometheus.Registerer) metrics {
-	gauge := func(name, help string) prometheus.Gauge {
-		return reader.Register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_query_tail_" + name, Help: help}))
-	}
+func newMetrics(m report.Meter) metrics {
 	return metrics{
-		bundles: gauge("bundles", "Complete bundles held in memory that were taken from the log."),
-		bytes:   gauge("bytes", "Memory of these bundles, and of those that are not complete yet."),
-		rows:    gauge("rows", "Rows of these bundles, of all tables."),
-		behind:  gauge("behind_bundles", "How many bundles the newest one held is behind the newest one in the log."),
+		bundles: m.Gauge("bundles", "Complete bundles held in memory that were taken from the log."),
+		bytes:   m.Gauge("bytes", "Memory of these bundles, and of those that are not complete yet."),
+		rows:    m.Gauge("rows", "Rows of these bundles, of all tables."),
+		behind:  m.Gauge("behind_bundles", "How many bundles the newest one held is behind the newest one in the log."),
 	}
 }
 

@@ -49,7 +49,7 @@ type Tail struct {
 // New makes a tail that does nothing yet.
 func New(configuration Configuration, client *kafka.Client, r report.Reporter) *Tail {
 	t := &Tail{
-		configuration: configuration, client: client, report: r, metrics: newMetrics(r.Metrics),
+		configuration: configuration, client: client, report: r, metrics: newMetrics(r.Meter("query_tail")),
 		changed: make(chan struct{}, 1), room: make(chan struct{}),
 	}
 	t.bundles.Store(&memory.Bundles{})

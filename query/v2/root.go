@@ -45,17 +45,13 @@ func New(namespace string, n *node.Node, r report.Reporter) (*API, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
 	}
+	meter := r.Meter("v2")
 	a := &API{
 		namespace: namespace, node: n, report: r,
-		metrics: api.NewMetrics(r.Metrics, "tonscribe_v2", " of the node-access layer", "method", prometheus.ExponentialBuckets(0.0001, 2.5, 14)),
-		cached: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_v2_cached_total", Help: "Answers of the node-access layer that were kept from an earlier request.",
-		}, []string{"method"}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_v2_failures_total", Help: "Requests of the node-access layer that failed for reasons of ours.",
-		}),
+		metrics:  api.NewMetrics(meter, " of the node-access layer", "method", 0.0001, 2.5, 14),
+		cached:   meter.Counters("cached_total", "Answers of the node-access layer that were kept from an earlier request.", "method"),
+		failures: meter.Counter("failures_total", "Requests of the node-access layer that failed for reasons of ours."),
 	}
-	r.Metrics.MustRegister(a.cached, a.failures)
 	return a, nil
 }
 

@@ -91,11 +91,9 @@ type Options struct {
 
 // New makes an API of endpoints that answer with rows that a reader reads.
 func New(endpoints []*Endpoint, from rows.Reader, options Options, r report.Reporter) *API {
-	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tonscribe_query_failures_total", Help: "Requests that failed for reasons of ours.",
-	}, []string{"reason"})
-	r.Metrics.MustRegister(failures)
-	metrics := api.NewMetrics(r.Metrics, "tonscribe_query", "", "endpoint", prometheus.ExponentialBuckets(0.00025, 2, 15))
+	meter := r.Meter("query")
+	failures := meter.Counters("failures_total", "Requests that failed for reasons of ours.", "reason")
+	metrics := api.NewMetrics(meter, "", "endpoint", 0.00025, 2, 15)
 	return &API{endpoints, from, options, r, metrics, failures}
 }
 

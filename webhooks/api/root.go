@@ -148,11 +148,9 @@ func New(configuration Configuration, dependencies Dependencies) (*API, error) {
 	a := &API{
 		configuration: configuration, masters: masters, report: r, store: dependencies.Store, client: dependencies.Client, reaches: dependencies.Reaches,
 		build: dependencies.Build, tokens: dependencies.Tokens, outcomes: dependencies.Outcomes, deliveries: dependencies.Deliveries,
-		document: document,
-		metrics:  api.NewMetrics(r.Metrics, "tonscribe_merchant", " of the merchants' API", "endpoint", prometheus.ExponentialBuckets(0.0005, 2.5, 12)),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_merchant_failures_total", Help: "Requests of the merchants' API that failed for reasons of ours.",
-		}),
+		document:     document,
+		metrics:      api.NewMetrics(r.Meter("merchant"), " of the merchants' API", "endpoint", 0.0005, 2.5, 12),
+		failures:     r.Meter("merchant").Counter("failures_total", "Requests of the merchants' API that failed for reasons of ours."),
 		began:        time.Now(),
 		requestRule:  ratelimit.New(configuration.Rate, configuration.Burst),
 		transferRule: ratelimit.New(configuration.TransferRate, configuration.TransferBurst),
@@ -167,7 +165,6 @@ func New(configuration Configuration, dependencies Dependencies) (*API, error) {
 	if a.client == nil {
 		a.client = nobody
 	}
-	r.Metrics.MustRegister(a.failures)
 	return a, nil
 }
 
