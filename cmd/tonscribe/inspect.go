@@ -89,12 +89,30 @@ func transactionJSON(boc []byte) ([]byte, error) {
 	return render.Transaction.Append(nil, render.TransactionOf(tx)), nil
 }
 
+// maxFile is how many bytes of a file are read: more than the largest trace or block has,
+// in whatever form.
+const maxFile = 256 << 20
+
 // readFile reads a file, or with - standard input.
 func readFile(path string, stdin io.Reader) ([]byte, error) {
 	if path == "-" {
-		return io.ReadAll(stdin)
+		return readAtMost(maxFile, "standard input", stdin)
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAtMost(maxFile, path, f)
+}
+
+// readAtMost refuses what is larger than some bytes, such as a device that never ends.
+func readAtMost(limit int64, path string, in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s has more than %d MiB", path, limit>>20)
+	}
+	return data, err
 }
 
 // readBoC reads a bag of cells as bytes, hex or base64. Of text it takes what tools and

@@ -25,3 +25,18 @@ func TestABagOfCellsIsReadInWhateverFormToolsPrintIt(t *testing.T) {
 		}
 	}
 }
+
+// neverEnding is a file that never ends.
+type neverEnding struct{}
+
+func (neverEnding) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestAFileThatIsTooLargeIsNotReadToItsEnd(t *testing.T) {
+	const limit = 2 << 20
+	if got, err := readAtMost(limit, "FILE", bytes.NewReader(make([]byte, limit))); err != nil || len(got) != limit {
+		t.Errorf("of %d bytes %d are read, %v", limit, len(got), err)
+	}
+	if got, err := readAtMost(limit, "FILE", neverEnding{}); err == nil || err.Error() != "FILE has more than 2 MiB" {
+		t.Errorf("of a file without end %d bytes are read, %v", len(got), err)
+	}
+}

@@ -31,7 +31,8 @@ that nobody has received yet. '-' reads standard input.
 FILE is a recording of a trace (its transactions with their messages, and what
 contracts are in "interfaces") or an answer of /api/v3/traces or
 /api/v3/pendingTraces. Of the latter two "metadata" says which accounts are jetton
-wallets and NFT items; what else an action needs to be recognised is not in it.`,
+wallets and NFT items; what else an action needs to be recognised may be added in
+"interfaces": {"ADDRESS": {"JettonWallet": {"owner": "ADDRESS", "jetton": "ADDRESS"}}}.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readFile(args[0], cmd.InOrStdin())

@@ -35,12 +35,12 @@ type Recorded struct {
 
 // form has what the forms of a trace, and of an answer with traces, are made of.
 type form struct {
-	Traces       []json.RawMessage                     `json:"traces"`
-	Trace        json.RawMessage                       `json:"trace"`
-	Transactions json.RawMessage                       `json:"transactions"`
-	Interfaces   map[string]map[string]json.RawMessage `json:"interfaces"`
-	Metadata     map[string]metadata                   `json:"metadata"`
-	Contents     []content                             `json:"message_contents"`
+	Traces       []json.RawMessage          `json:"traces"`
+	Trace        json.RawMessage            `json:"trace"`
+	Transactions json.RawMessage            `json:"transactions"`
+	Interfaces   map[string]json.RawMessage `json:"interfaces"`
+	Metadata     map[string]metadata        `json:"metadata"`
+	Contents     []content                  `json:"message_contents"`
 }
 
 // Read is ReadAll of a text that has one trace.
@@ -60,14 +60,17 @@ func Read(text []byte) (*Recorded, error) {
 // by hash, and the recording in which "transactions" is a list, "trace" has counters
 // and "interfaces" has what contracts are; bodies may lie apart, in
 // "message_contents". Of an answer "metadata" says which accounts
-// are tokens.
+// are tokens, and "interfaces" may stand beside "traces".
 func ReadAll(text []byte) ([]*Recorded, error) {
 	var f form
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+	if err := unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("no JSON of a trace: %w", err)
 	}
-	if len(f.Traces) == 0 {
-		f.Traces = []json.RawMessage{text}
+	switch {
+	case f.Traces == nil:
+		f.Traces, f.Interfaces = []json.RawMessage{text}, nil
+	case len(f.Traces) == 0:
+		return nil, ErrNone
 	}
 	contracts, data := map[string]*record.Contract{}, map[string][]byte{}
 	var list []*Recorded
@@ -78,21 +81,24 @@ func ReadAll(text []byte) ([]*Recorded, error) {
 		}
 		list = append(list, r)
 	}
+	if err := list[0].readInterfaces(f.Interfaces); err != nil {
+		return nil, err
+	}
 	return list, list[0].readMetadata(f.Metadata)
 }
 
 func (r *Recorded) read(text []byte) error {
 	var f form
-	if err := json.Unmarshal(text, &f); err != nil {
-		return fmt.Errorf("trace: %w", err)
+	if err := unmarshal(text, &f); err != nil {
+		return fmt.Errorf("no JSON of a trace: %w", err)
 	}
 	if len(f.Transactions) == 0 && len(f.Trace) > 0 {
 		f.Transactions, f.Trace = nil, nil
 		var inner struct {
 			Trace form `json:"trace"`
 		}
-		if err := json.Unmarshal(text, &inner); err != nil {
-			return fmt.Errorf("trace: %w", err)
+		if err := unmarshal(text, &inner); err != nil {
+			return fmt.Errorf("no JSON of a trace: %w", err)
 		}
 		f.Transactions = inner.Trace.Transactions
 	}
@@ -112,29 +118,36 @@ func (r *Recorded) readTransactions(text json.RawMessage, contents []content) er
 			apart[string(c.Hash)] = c
 		}
 	}
-	var list []transaction
+	var list []json.RawMessage
+	name := func(i int) string { return strconv.Itoa(i + 1) }
 	if text[0] == '{' {
-		var byHash map[string]transaction
-		if err := json.Unmarshal(text, &byHash); err != nil {
+		var byHash map[string]json.RawMessage
+		if err := unmarshal(text, &byHash); err != nil {
 			return fmt.Errorf("transactions: %w", err)
 		}
-		for _, tx := range byHash {
-			list = append(list, tx)
+		hashes := slices.Sorted(maps.Keys(byHash))
+		for _, h := range hashes {
+			list = append(list, byHash[h])
 		}
-	} else if err := json.Unmarshal(text, &list); err != nil {
+		name = func(i int) string { return hashes[i] }
+	} else if err := unmarshal(text, &list); err != nil {
 		return fmt.Errorf("transactions: %w", err)
 	}
 	if len(list) == 0 {
 		return ErrEmpty
 	}
 	r.Foreseen = map[*record.Transaction]bool{}
-	for i := range list {
-		tx, err := list[i].record(apart)
+	for i, text := range list {
+		var t transaction
+		if err := unmarshal(text, &t); err != nil {
+			return fmt.Errorf("transaction %s: %w", name(i), err)
+		}
+		tx, err := t.record(apart)
 		if err != nil {
-			return fmt.Errorf("transaction %s: %w", list[i].Hash.text(), err)
+			return fmt.Errorf("transaction %s: %w", name(i), err)
 		}
 		r.Transactions = append(r.Transactions, tx)
-		if list[i].Emulated {
+		if t.Emulated {
 			r.Foreseen[tx] = true
 		}
 	}

@@ -57,7 +57,7 @@ func phase[M any, P interface {
 func (in members) within(name string, m proto.Message, other names) error {
 	var inner members
 	if text, there := in[name]; there {
-		if err := json.Unmarshal(text, &inner); err != nil {
+		if err := unmarshal(text, &inner); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -68,7 +68,7 @@ func (in members) within(name string, m proto.Message, other names) error {
 func (in members) currencies(name string) ([]*record.ExtraCurrency, error) {
 	var c currencies
 	if text, there := in[name]; there {
-		if err := json.Unmarshal(text, &c); err != nil {
+		if err := unmarshal(text, &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -80,11 +80,11 @@ func valueOf(f protoreflect.FieldDescriptor, text []byte) (v protoreflect.Value,
 	switch f.Kind() {
 	case protoreflect.BoolKind:
 		var is bool
-		err = json.Unmarshal(text, &is)
+		err = unmarshal(text, &is)
 		return protoreflect.ValueOfBool(is), err
 	case protoreflect.EnumKind:
 		var s string
-		err = json.Unmarshal(text, &s)
+		err = unmarshal(text, &s)
 		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(max(slices.Index(words[f.Enum().Name()], s), 0))), err
 	case protoreflect.BytesKind:
 		var h hash

@@ -17,8 +17,11 @@ type shard uint64
 
 func (s *shard) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseUint(strings.Trim(string(text), `"`), 16, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no shard", text)
+	}
 	*s = shard(v)
-	return err
+	return nil
 }
 
 func byCreation(list []*record.Message) {
@@ -27,11 +30,15 @@ func byCreation(list []*record.Message) {
 
 // readInterfaces reads what the recording says of contracts, by their addresses and
 // the names of interfaces.
-func (r *Recorded) readInterfaces(all map[string]map[string]json.RawMessage) error {
-	for text, interfaces := range all {
+func (r *Recorded) readInterfaces(all map[string]json.RawMessage) error {
+	for text, of := range all {
 		a, _, err := address.Parse(text)
 		if err != nil {
 			return fmt.Errorf("interfaces: %q: %w", text, err)
+		}
+		var interfaces map[string]json.RawMessage
+		if err := unmarshal(of, &interfaces); err != nil {
+			return fmt.Errorf(`interfaces: %s: %w such as {"JettonWallet":{"owner":…,"jetton":…}}`, text, err)
 		}
 		for name, value := range interfaces {
 			fill := interfaceForms[name]
@@ -71,7 +78,7 @@ func (r *Recorded) readWallet(c *record.Contract, text json.RawMessage) error {
 		Owner   account     `json:"owner"`
 		Jetton  account     `json:"jetton"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	balance, err := exact(f.Balance)
@@ -88,7 +95,7 @@ func (r *Recorded) readItem(c *record.Contract, text json.RawMessage) error {
 		Content    json.RawMessage `json:"content"`
 		CodeHash   hash            `json:"code_hash"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	index, err := exact(f.Index)
@@ -102,7 +109,7 @@ func (r *Recorded) readItem(c *record.Contract, text json.RawMessage) error {
 // contentOf reads the content of a token where it is an object.
 func contentOf(text json.RawMessage) *record.TokenContent {
 	var content map[string]any
-	if json.Unmarshal(text, &content) != nil || content == nil {
+	if unmarshal(text, &content) != nil || content == nil {
 		return nil
 	}
 	t := &record.TokenContent{Layout: record.TokenContent_SEMI_CHAIN}
@@ -123,7 +130,7 @@ func (r *Recorded) readSale(c *record.Contract, text json.RawMessage) error {
 		Owner       account     `json:"nft_owner_address"`
 		Price       json.Number `json:"full_price"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	price, err := exact(f.Price)
@@ -138,7 +145,7 @@ func (r *Recorded) readAuction(c *record.Contract, text json.RawMessage) error {
 		Item        account     `json:"nft_addr"`
 		Owner       account     `json:"nft_owner"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	bid, err := exact(f.LastBid)
@@ -153,7 +160,7 @@ func (r *Recorded) readDedust(c *record.Contract, text json.RawMessage) error {
 			Address account `json:"address"`
 		} `json:"assets"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	c.DedustPool = &record.DedustPool{}
@@ -169,7 +176,7 @@ func (r *Recorded) readOrder(c *record.Contract, text json.RawMessage) error {
 		Seqno    json.Number `json:"order_seqno"`
 		Signers  []account   `json:"signers"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	seqno, err := exact(f.Seqno)
@@ -189,7 +196,7 @@ func (r *Recorded) readData(c *record.Contract, text json.RawMessage) error {
 	var f struct {
 		Data boc `json:"data_boc"`
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := unmarshal(text, &f); err != nil {
 		return err
 	}
 	r.Data[string(c.Account)] = f.Data

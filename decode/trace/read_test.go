@@ -212,6 +212,45 @@ func TestWhatIsNoTraceIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongWithARecordingIsSaidInTheWordsOfJSON(t *testing.T) {
+	account, hash := "0:"+strings.Repeat("11", 32), strings.Repeat("A", 43)+"="
+	begin := `{"transactions":[{"account":"` + account + `","hash":"` + hash + `","lt":"1"`
+	for text, want := range map[string]string{
+		`[]`:                                     "no JSON of a trace: a list, want an object",
+		`{"traces":[]}`:                          "no traces",
+		`{"traces":5}`:                           "no JSON of a trace: traces: a number, want a list",
+		`{"traces":["x"]}`:                       "no JSON of a trace: a text, want an object",
+		`{"trace":{}}`:                           "a trace without transactions",
+		`{"transactions":5}`:                     "transactions: a number, want a list",
+		`{"transactions":[{}]}`:                  "transaction 1: no account",
+		begin + `},5]}`:                          "transaction 2: a number, want an object",
+		begin + `},{"hash":5}]}`:                 "transaction 2: hash: a number, want a text",
+		begin + `,"block_ref":{"shard":"zz"}}]}`: `transaction 1: "zz" is no shard`,
+		`{"transactions":{"` + hash + `":{}}}`:   "transaction " + hash + ": no account",
+		begin + `}],"interfaces":["` + account + `"]}`:                       "no JSON of a trace: interfaces: a list, want an object",
+		begin + `}],"interfaces":{"` + account + `":["jetton_wallet"]}}`:     "interfaces: " + account + `: a list, want an object such as {"JettonWallet":{"owner":…,"jetton":…}}`,
+		begin + `}],"interfaces":{"` + account + `":{"JettonWallet":true}}}`: "interfaces: JettonWallet of " + account + ": true or false, want an object",
+	} {
+		if _, err := ReadAll([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestInterfacesMayStandBesideTheTracesOfAnAnswer(t *testing.T) {
+	wallet, owner, hash := "0:"+strings.Repeat("11", 32), "0:"+strings.Repeat("22", 32), strings.Repeat("A", 43)+"="
+	list, err := ReadAll([]byte(`{"traces":[{"transactions":{"` + hash + `":{"account":"` + wallet + `","hash":"` + hash + `","lt":"1"}}}],
+		"interfaces":{"` + wallet + `":{"JettonWallet":{"owner":"` + owner + `"}}},
+		"metadata":{"` + wallet + `":{"token_info":[{"type":"jetton_wallets","extra":{}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := list[0].Transactions[0].Account
+	if got := list[0].Contract(account).GetJettonWallet(); len(got.GetOwner()) == 0 {
+		t.Errorf("the wallet is %v", got)
+	}
+}
+
 func TestTransactionsThatAreBeforeTheirSendersAreNoTrace(t *testing.T) {
 	hash := func(n byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 	address := func(n byte) string { return "0:" + hex.EncodeToString(bytes.Repeat([]byte{n}, 32)) }

@@ -20,6 +20,8 @@ const MaxBytes = 64 << 20
 var (
 	// ErrEmpty is the error of a trace without transactions.
 	ErrEmpty = errors.New("a trace without transactions")
+	// ErrNone is the error of a list of traces that has none.
+	ErrNone = errors.New("no traces")
 	// ErrTooLarge is the error of a trace with more than MaxNodes transactions.
 	ErrTooLarge = errors.New("a trace of more than 10000 transactions")
 	// ErrOrder is the error of a trace whose first transaction received a message of a later
