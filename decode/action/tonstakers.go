@@ -40,11 +40,12 @@ var tonstakers = &Protocol{
 			Name:  "deposit at Tonstakers",
 			Order: orderTonstakersDeposit,
 			Block: "tonstakers_deposit",
-			Pattern: Call(opPoolDeposit).With(
+			Pattern: Call(opPoolDeposit).With(OneOf(
 				Call(opPoolMint).Where(mintsForStaker).With(
 					Call(opJettonInternalTransfer).As("internal transfer").With(notified()),
-				).Maybe(),
-			),
+				),
+				Call(opPoolMint).Where(mintsForStaker).Where((*Block).Aborted),
+			).Maybe()),
 			Make: makePoolDeposit,
 		},
 		{
