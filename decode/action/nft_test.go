@@ -297,6 +297,10 @@ func TestABidReturnsTheOneBefore(t *testing.T) {
 	wants(t, list, "auction_bid", "auction_outbid", "ton_transfer in auction_outbid")
 	details(t, list, "auction_bid", "amount", 55, "bidder", bob, "auction", saleAccount, "nft_item", item, "nft_collection", collection, "nft_item_index", 5)
 	details(t, list, "auction_outbid", "auction_address", saleAccount, "bidder", carol, "new_bidder", bob, "nft_item", item, "amount", 44, "marketplace", "getgems")
+	// One that bounces is a part of it with what came back.
+	s.then[0].aborted, s.then[0].bounce, s.then[0].then = true, true, []step{bounceOf(saleAccount, notice)}
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, s)), "auction_bid", "ton_transfer! in auction_outbid", "auction_outbid!", "call_contract in auction_outbid")
+	s.then[0].aborted, s.then[0].bounce, s.then[0].then = false, false, nil
 	// Two of the kind belong to something else.
 	s.then = append(s.then, step{to: market, value: 44, body: notice})
 	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, s)), "auction_bid", "ton_transfer", "ton_transfer")

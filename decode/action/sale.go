@@ -161,7 +161,7 @@ var sales = &Protocol{
 			Name:  "bid returned",
 			Order: orderAuctionOutbid,
 			Pattern: Is(auctionBid).Where(returnsOne).Kept().With(
-				OneOf(Plain().Where(isOutbidNotice), Call(opOutbid)).As("return").Alone(),
+				OneOf(Plain().Where(isOutbidNotice), Call(opOutbid)).As("return").Alone().With(sentBack().Maybe()),
 			),
 			Make: makeOutbid,
 		},
