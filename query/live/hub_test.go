@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
@@ -117,6 +118,35 @@ func TestTheFinalityOfATraceNeverFalls(t *testing.T) {
 	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
 	l.hub.publish(t.Context(), bundleOf(3, told(3, 1, 1, 2, 3), false), nil)
 	wantEvents(t, "who was told of it before", c, "transactions pending 0", "transactions pending 1-0", "transactions pending 2-0", "transactions finalized 3-0")
+}
+
+// withAction is a trace of which an action concerns an account besides.
+func withAction(of *events.Trace, n byte) *events.Trace {
+	account := address.Address{address.Size - 1: n}
+	transfer := action.TypeNamed("jetton_transfer")
+	a := &action.Action{Type: transfer, Details: make([]action.Value, len(transfer.Details)), Accounts: []action.Address{account[:]}}
+	of.Row.Actions = append(of.Row.Actions, render.ActionRow{Action: a, Trace: of.Row.Trace})
+	return of
+}
+
+// An account that only the actions to come name has no transaction in any bundle.
+func TestActionsToComeAreToldAnewWithEachBundleAlsoToWhomNoTransactionIsOf(t *testing.T) {
+	actionsOf := func(finality string) string {
+		return fmt.Sprintf(`{"types":["actions"],"addresses":["%s"],"min_finality":"%s"}`, rawAddress(9), finality)
+	}
+	l := newComponent(t, nil)
+	before, final := subscribed(t, l, actionsOf("pending")), subscribed(t, l, actionsOf("finalized"))
+	foretell(t, l, withAction(told(0, 0, 1, 2, 3), 9))
+	after := subscribed(t, l, actionsOf("pending"))
+	first, second := bundleOf(1, told(1, 1, 1), true), bundleOf(2, told(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, withAction(told(1, 1, 1, 2, 3), 9)))
+	l.hub.publish(t.Context(), second, foreseenWith(second, withAction(told(2, 1, 1, 2, 3), 9)))
+	last := bundleOf(3, withAction(told(3, 1, 1, 2, 3), 9), false)
+	last.Events = append(last.Events, &events.Event{Kind: events.ActionsKind, Position: events.Position{MCSeqno: 3, Event: 1}, Of: last.Events[0].Of})
+	l.hub.publish(t.Context(), last, nil)
+	wantEvents(t, "who was there before the message", before, "actions pending 0", "actions pending 1-1", "actions pending 2-1", "actions finalized 3-1")
+	wantEvents(t, "who came after it", after, "actions pending 1-1", "actions pending 2-1", "actions finalized 3-1")
+	wantEvents(t, "who wants what is final", final, "actions finalized 3-1")
 }
 
 // What was foreseen may end where blocks have all of that, while the trace goes on.

@@ -432,7 +432,7 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *c
 	}
 	interested := []*conn{only}
 	if only == nil {
-		interested = h.interested(foreseen[1])
+		interested = h.interested(foreseen[1], nil)
 	}
 	if a := h.awaited[foreseen[1].Of.Hash]; a != nil && a.guess == foreseen[1].Of.Root() {
 		interested = slices.DeleteFunc(interested, func(c *conn) bool { return c.unsettled[foreseen[1].Of.Hash] }) // it was told
