@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	tonutils "github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/internal/kafka"
 	"tonscribe/query/rows"
 	"tonscribe/schema"
@@ -428,6 +431,58 @@ func TestWhoIsShownAPartOfWhatIsToComeOfAnAccountIsToldSo(t *testing.T) {
 		if warning := got.Header().Get("Warning"); got.Code != http.StatusOK || !strings.Contains(warning, "some traces are left out") {
 			t.Errorf("%s: %d with the warning %q", path, got.Code, warning)
 		}
+	}
+}
+
+// A wallet that is not asked to notify its owner leaves him without a transaction.
+func TestWhoGetsJettonsWithoutATransactionFindsTheActionToCome(t *testing.T) {
+	t.Parallel()
+	town := sharedTown(t)
+	from := town.any(func(c *record.Contract) bool { return c.JettonWallet != nil })
+	to := town.any(func(c *record.Contract) bool {
+		return c.JettonWallet != nil && bytes.Equal(c.JettonWallet.Master, from.JettonWallet.Master) && !bytes.Equal(c.JettonWallet.Owner, from.JettonWallet.Owner)
+	})
+	receiver := to.JettonWallet.Owner
+	party := func(a []byte) *tonutils.Address {
+		return tonutils.NewAddress(0, byte(int8(schema.Workchain(a))), schema.AccountID(a))
+	}
+	order := cell.BeginCell().MustStoreUInt(0x0f8a7ea5, 32).MustStoreUInt(1, 64).MustStoreCoins(9).MustStoreAddr(party(receiver)).
+		MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreCoins(0).MustStoreBoolBit(false).EndCell()
+	internal := cell.BeginCell().MustStoreUInt(0x178d4519, 32).MustStoreUInt(1, 64).MustStoreCoins(9).MustStoreAddr(party(from.JettonWallet.Owner)).
+		MustStoreAddr(nil).MustStoreCoins(0).MustStoreBoolBit(false).EndCell()
+	p := &record.PendingTrace{Time: uint32(time.Now().Unix())}
+	in := &record.Message{Kind: record.Message_EXTERNAL_IN, Hash: newHash(1), Destination: from.JettonWallet.Owner}
+	for i, next := range []struct {
+		to   []byte
+		body *cell.Cell
+	}{{from.Account, order}, {to.Account, internal}, {}} {
+		tx := &record.Transaction{Account: in.Destination, Hash: newHash(10 + i), Lt: uint64(10*i + 1), Now: p.Time, PrevTransHash: newHash(0), StateHashBefore: newHash(0),
+			StateHashAfter: newHash(0), OrigStatus: record.AccountStatus_ACCOUNT_ACTIVE, EndStatus: record.AccountStatus_ACCOUNT_ACTIVE, InMsg: in}
+		p.Transactions = append(p.Transactions, tx)
+		if next.to != nil {
+			opcode := uint32(next.body.MustBeginParse().MustLoadUInt(32))
+			in = &record.Message{Hash: newHash(20 + i), Source: in.Destination, Destination: next.to, Value: 1, CreatedLt: tx.Lt + 1,
+				Opcode: &opcode, Body: next.body.ToBOC(), BodyHash: next.body.Hash()}
+			tx.OutMsgs = []*record.Message{in}
+		}
+	}
+	w := town.world.again(t)
+	w.shared = told{p}
+	s := w.serve(t, nil)
+	sent := "/api/v3/pendingActions?ext_msg_hash=" + hex.EncodeToString(newHash(1))
+	for limit := time.Now().Add(time.Minute); !strings.Contains(s.ask(sent).Body.String(), "jetton_transfer"); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("nothing is to come")
+		}
+	}
+	account := url.QueryEscape(string(address.AppendRaw(nil, receiver)))
+	got := s.ask("/api/v3/pendingActions?account=" + account)
+	var actions struct{ Actions []struct{ Type string } }
+	if err := json.Unmarshal(got.Body.Bytes(), &actions); err != nil || len(actions.Actions) != 1 || actions.Actions[0].Type != "jetton_transfer" {
+		t.Errorf("%d %s, %v", got.Code, got.Body, err)
+	}
+	if got := s.ask("/api/v3/pendingTraces?account=" + account); got.Code != http.StatusOK || strings.Contains(got.Body.String(), "jetton_transfer") {
+		t.Errorf("traces in which it takes part: %d %s", got.Code, got.Body)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/kafka"
@@ -94,6 +95,44 @@ func TestTracesAreFoundByEitherHashAndByTheirAccounts(t *testing.T) {
 	s.put(newTrace(foreseen(1, 10, 1, now)), now) // as another replica tells it
 	if len(s.Sent([]Hash{hashOf(1)})) != 0 {
 		t.Error("what the index has is pending again")
+	}
+}
+
+func TestTracesAreFoundByWhomJettonsAndItemsGoTo(t *testing.T) {
+	s := newStore(DefaultConfiguration(), silent())
+	now := time.Now()
+	order := func(opcode uint64) *record.Message {
+		b := cell.BeginCell().MustStoreUInt(opcode, 32).MustStoreUInt(1, 64)
+		if opcode == 0x0f8a7ea5 {
+			b.MustStoreCoins(9)
+		}
+		to := accountOf(40)
+		op := uint32(opcode)
+		return &record.Message{Opcode: &op, Body: b.MustStoreAddr(tonutils.NewAddress(0, 0, to.ID())).EndCell().ToBOC()}
+	}
+	for n, opcode := range []uint64{0x0f8a7ea5, 0x5fcc3d14, 0x595f07bc} {
+		r := foreseen(n, 10, 1, now, 20)
+		r.Transactions[1].InMsg = order(opcode)
+		s.put(newTrace(r), now)
+	}
+	broken := foreseen(9, 10, 1, now, 20)
+	broken.Transactions[1].InMsg = order(0x0f8a7ea5)
+	broken.Transactions[1].InMsg.Body = []byte{1}
+	s.put(newTrace(broken), now)
+	receiver := []address.Address{accountOf(40)}
+	if got := ids(s.Concerning(receiver, 9)); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("the receiver finds %v, want 0 and 1", got)
+	}
+	if got := ids(s.Concerning([]address.Address{accountOf(20)}, 9)); !slices.Equal(got, []int{0, 1, 2, 9}) {
+		t.Errorf("who has a transaction finds %v, want all", got)
+	}
+	if got := ids(s.Of(receiver, 9)); len(got) != 0 {
+		t.Errorf("the receiver has a transaction of %v", got)
+	}
+	s.Done(hashOf(0))
+	s.Done(hashOf(1))
+	if got := ids(s.Concerning(receiver, 9)); len(got) != 0 || len(s.byGoal) != 0 {
+		t.Errorf("of what the index has the receiver finds %v, and %d receivers are held", got, len(s.byGoal))
 	}
 }
 

@@ -6,8 +6,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
+	"tonscribe/ton/body"
+	toncell "tonscribe/ton/cell"
 )
 
 // Hash is a hash of a message or a transaction.
@@ -20,7 +24,9 @@ type Trace struct {
 	Sent    time.Time
 	// Transactions are in the order of lt; the first received the message.
 	Transactions []*record.Transaction
-	bytes        int
+	// receivers are whom jettons and NFT items go to: who is not notified has no transaction.
+	receivers []address.Address
+	bytes     int
 }
 
 // newTrace makes one of a record, nil where it is none.
@@ -36,7 +42,31 @@ func newTrace(r *record.PendingTrace) *Trace {
 	if t.ID = t.Raw; len(in.HashNorm) == len(Hash{}) {
 		t.ID = Hash(in.HashNorm)
 	}
+	for _, tx := range t.Transactions {
+		if a := receiverOf(tx.InMsg); len(a) == address.Size {
+			t.receivers = append(t.receivers, address.Address(a))
+		}
+	}
 	return t
+}
+
+// receiverOf is whom an order to a jetton wallet, or to an NFT item, names, nil where a
+// message is none.
+func receiverOf(m *record.Message) body.Address {
+	if m.GetOpcode() != body.JettonTransfer && m.GetOpcode() != body.NFTTransfer {
+		return nil
+	}
+	c, err := cell.FromBOC(m.Body)
+	if err != nil {
+		return nil
+	}
+	r := toncell.NewReader(c)
+	r.Skip(32) // opcode
+	order, _ := body.Of(m.GetOpcode()).Read(r)
+	if m.GetOpcode() == body.JettonTransfer {
+		return order.Address("destination")
+	}
+	return order.Address("new_owner")
 }
 
 // accounts are those of the transactions, each once.
@@ -68,7 +98,8 @@ type Store struct {
 	byRaw   map[Hash]Hash   // ids by the hashes of messages as they were sent, where these are others
 	forms   map[Hash][]Hash // those hashes, by the ids
 	byUser  map[address.Address]map[Hash]bool
-	ofRoot  map[string][]Hash // those that begin at an account, the oldest first
+	byGoal  map[address.Address]map[Hash]bool // by whom jettons and NFT items go to
+	ofRoot  map[string][]Hash                 // those that begin at an account, the oldest first
 	bytes   int
 	dropped map[Hash]time.Time // ids of those that the index has, until when they are not taken again
 	cleaned time.Time
@@ -78,7 +109,7 @@ type Store struct {
 func newStore(c Configuration, m *metrics) *Store {
 	return &Store{
 		configuration: c, metrics: m, byID: map[Hash]*list.Element{}, byRaw: map[Hash]Hash{}, forms: map[Hash][]Hash{},
-		byUser: map[address.Address]map[Hash]bool{}, ofRoot: map[string][]Hash{}, dropped: map[Hash]time.Time{},
+		byUser: map[address.Address]map[Hash]bool{}, byGoal: map[address.Address]map[Hash]bool{}, ofRoot: map[string][]Hash{}, dropped: map[Hash]time.Time{},
 	}
 }
 
@@ -112,16 +143,30 @@ func (s *Store) put(t *Trace, now time.Time) {
 		s.addForm(t.ID, raw)
 	}
 	for _, a := range t.accounts() {
-		if s.byUser[a] == nil {
-			s.byUser[a] = map[Hash]bool{}
-		}
-		s.byUser[a][t.ID] = true
+		note(s.byUser, a, t.ID)
+	}
+	for _, a := range t.receivers {
+		note(s.byGoal, a, t.ID)
 	}
 	s.ofRoot[t.root()] = append(s.ofRoot[t.root()], t.ID)
 	s.bytes += t.size()
 	s.gauge()
 	if s.listen != nil {
 		s.listen(t)
+	}
+}
+
+// note puts the id of a trace beside an account, and forget takes it away.
+func note(by map[address.Address]map[Hash]bool, a address.Address, id Hash) {
+	if by[a] == nil {
+		by[a] = map[Hash]bool{}
+	}
+	by[a][id] = true
+}
+
+func forget(by map[address.Address]map[Hash]bool, a address.Address, id Hash) {
+	if delete(by[a], id); len(by[a]) == 0 {
+		delete(by, a)
 	}
 }
 
@@ -165,9 +210,10 @@ func (s *Store) remove(e *list.Element, reason string) {
 	}
 	delete(s.forms, t.ID)
 	for _, a := range t.accounts() {
-		if delete(s.byUser[a], t.ID); len(s.byUser[a]) == 0 {
-			delete(s.byUser, a)
-		}
+		forget(s.byUser, a, t.ID)
+	}
+	for _, a := range t.receivers {
+		forget(s.byGoal, a, t.ID)
 	}
 	root := t.root()
 	if s.ofRoot[root] = slices.DeleteFunc(s.ofRoot[root], func(id Hash) bool { return id == t.ID }); len(s.ofRoot[root]) == 0 {
@@ -234,14 +280,25 @@ func (s *Store) Sent(hashes []Hash) (traces []*Trace) {
 
 // Of are the traces that have transactions of some accounts, the newest first, up to
 // a number.
-func (s *Store) Of(accounts []address.Address, limit int) (traces []*Trace) {
+func (s *Store) Of(accounts []address.Address, limit int) []*Trace {
+	return s.newest(accounts, limit, s.byUser)
+}
+
+// Concerning are those, and the traces that move jettons or NFT items to some of the accounts.
+func (s *Store) Concerning(accounts []address.Address, limit int) []*Trace {
+	return s.newest(accounts, limit, s.byUser, s.byGoal)
+}
+
+func (s *Store) newest(accounts []address.Address, limit int, by ...map[address.Address]map[Hash]bool) (traces []*Trace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(time.Now())
 	ids := map[Hash]bool{}
 	for _, a := range accounts {
-		for id := range s.byUser[a] {
-			ids[id] = true
+		for _, those := range by {
+			for id := range those[a] {
+				ids[id] = true
+			}
 		}
 	}
 	for id := range ids {

@@ -46,7 +46,7 @@ var pendingTraces = &v3.Endpoint{
 	Params:      pendingParams("account that takes part in the trace"), Headers: actionHeaders,
 	Result: pendingTracesAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
 	Serve: func(q *v3.Request) error {
-		found, err := toCome(q)
+		found, err := toCome(q, (*pending.Store).Of)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ var pendingTraces = &v3.Endpoint{
 var pendingActions = &v3.Endpoint{
 	Path: "/pendingActions", Tag: actionsAndTraces, Summary: "Actions to come",
 	Description: "What messages that were sent will have done, as far as that is foreseen." + aboutPending,
-	Params: pendingParams("account that the action concerns, and that has a transaction in its trace",
+	Params: pendingParams("account that the action concerns, and that has a transaction in its trace, or gets jettons or an NFT item by it",
 		params.Param{Name: "include_transactions", Kind: params.BoolKind, Default: "false", Description: "add transactions_full to each action"}),
 	Headers: actionHeaders,
 	Result:  pendingActionsAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
@@ -69,7 +69,7 @@ var pendingActions = &v3.Endpoint{
 }
 
 func servePendingActions(q *v3.Request) error {
-	found, err := toCome(q)
+	found, err := toCome(q, (*pending.Store).Concerning)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func servePendingTransactions(q *v3.Request) error {
 	if q.Pending == nil {
 		return errNoPending
 	}
-	merged, err := mergeOf(q, accounts)
+	merged, err := mergeOf(q, accounts, (*pending.Store).Of)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,11 @@ func servePendingTransactions(q *v3.Request) error {
 	return v3.ServeRows(q, pendingTransactionsAnswer, 0, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
 }
 
+// ofAccounts are the newest traces that have to do with some accounts, up to a number.
+type ofAccounts func(s *pending.Store, accounts []address.Address, limit int) []*pending.Trace
+
 // toCome are the traces that the request names.
-func toCome(q *v3.Request) ([]*cascade.Merged, error) {
+func toCome(q *v3.Request, of ofAccounts) ([]*cascade.Merged, error) {
 	account, hashes := q.Address("account"), q.Values.Hashes("ext_msg_hash")
 	switch {
 	case account == nil && len(hashes) == 0:
@@ -159,15 +162,15 @@ func toCome(q *v3.Request) ([]*cascade.Merged, error) {
 	case q.Pending == nil:
 		return nil, errNoPending
 	case account != nil:
-		return mergeOf(q, []address.Address{*account})
+		return mergeOf(q, []address.Address{*account}, of)
 	}
 	return merge(q, q.Pending.Sent(hashes))
 }
 
 // mergeOf joins the newest traces of accounts with what the index has of them. One more than
 // an answer has says that there are more.
-func mergeOf(q *v3.Request, accounts []address.Address) ([]*cascade.Merged, error) {
-	return merge(q, q.Pending.Of(accounts, rows.MaxPendingTraces+1))
+func mergeOf(q *v3.Request, accounts []address.Address, of ofAccounts) ([]*cascade.Merged, error) {
+	return merge(q, of(q.Pending, accounts, rows.MaxPendingTraces+1))
 }
 
 // merge joins traces with what the index has of them.
