@@ -246,6 +246,9 @@ func (c currencies) record() (list []*record.ExtraCurrency, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("currency %q: %w", id, err)
 		}
+		if len(amount) > maxDigits {
+			return nil, fmt.Errorf("currency %s: %w", id, errDigits)
+		}
 		v, ok := new(big.Int).SetString(amount.String(), 10)
 		if !ok || v.Sign() < 0 || v.BitLen() > 248 {
 			return nil, fmt.Errorf("currency %s: %q is no amount", id, amount)
@@ -386,12 +389,21 @@ var (
 	words = map[protoreflect.Name][]string{"SkipReason": skips, "Kind": bounces, "StatusChange": {"unchanged", "frozen", "deleted"}}
 )
 
+// maxDigits is how long a number is that is read: each digit of one costs as much as all
+// before it.
+const maxDigits = 512
+
+var errDigits = fmt.Errorf("a number of more than %d characters", maxDigits)
+
 // exact reads a number of any form as an integer: some recordings have written
 // large ones as floating point.
 func exact(n json.Number) ([]byte, error) {
 	s := n.String()
-	if s == "" {
+	switch {
+	case s == "":
 		return nil, nil
+	case len(s) > maxDigits:
+		return nil, errDigits
 	}
 	v, ok := new(big.Int).SetString(s, 10)
 	if !ok {

@@ -214,6 +214,7 @@ func TestWhatIsNoTraceIsRefused(t *testing.T) {
 
 func TestWhatIsWrongWithARecordingIsSaidInTheWordsOfJSON(t *testing.T) {
 	account, hash := "0:"+strings.Repeat("11", 32), strings.Repeat("A", 43)+"="
+	long := strings.Repeat("9", 513)
 	begin := `{"transactions":[{"account":"` + account + `","hash":"` + hash + `","lt":"1"`
 	for text, want := range map[string]string{
 		`[]`:                                     "no JSON of a trace: a list, want an object",
@@ -227,9 +228,11 @@ func TestWhatIsWrongWithARecordingIsSaidInTheWordsOfJSON(t *testing.T) {
 		begin + `},{"hash":5}]}`:                 "transaction 2: hash: a number, want a text",
 		begin + `,"block_ref":{"shard":"zz"}}]}`: `transaction 1: "zz" is no shard`,
 		`{"transactions":{"` + hash + `":{}}}`:   "transaction " + hash + ": no account",
-		begin + `}],"interfaces":["` + account + `"]}`:                       "no JSON of a trace: interfaces: a list, want an object",
-		begin + `}],"interfaces":{"` + account + `":["jetton_wallet"]}}`:     "interfaces: " + account + `: a list, want an object such as {"JettonWallet":{"owner":…,"jetton":…}}`,
-		begin + `}],"interfaces":{"` + account + `":{"JettonWallet":true}}}`: "interfaces: JettonWallet of " + account + ": true or false, want an object",
+		begin + `}],"interfaces":["` + account + `"]}`:                                           "no JSON of a trace: interfaces: a list, want an object",
+		begin + `}],"interfaces":{"` + account + `":["jetton_wallet"]}}`:                         "interfaces: " + account + `: a list, want an object such as {"JettonWallet":{"owner":…,"jetton":…}}`,
+		begin + `}],"interfaces":{"` + account + `":{"JettonWallet":true}}}`:                     "interfaces: JettonWallet of " + account + ": true or false, want an object",
+		begin + `}],"interfaces":{"` + account + `":{"JettonWallet":{"balance":` + long + `}}}}`: "interfaces: JettonWallet of " + account + ": a number of more than 512 characters",
+		begin + `,"total_fees_extra_currencies":{"1":` + long + `}}]}`:                           "transaction 1: currency 1: a number of more than 512 characters",
 	} {
 		if _, err := ReadAll([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
