@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -112,6 +113,27 @@ func (b *Block) Aborted() bool { return b.Ghost || b.kind != kindLog && b.Tx.Get
 // Skipped reports whether the transaction that received the message left out something
 // that it was to send, as it may be told to where that fails.
 func (b *Block) Skipped() bool { return b.kind != kindLog && b.Tx.GetAction().GetSkippedActions() > 0 }
+
+// underWay is the message with an opcode that the transaction sent and nobody in the trace
+// has received, nil for none: of a trace that goes on, a part is known.
+func (b *Block) underWay(opcode uint32) *record.Message {
+	for _, m := range b.Tx.GetOutMsgs() {
+		if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == opcode && !b.scan.received(b, m) {
+			return m
+		}
+	}
+	return nil
+}
+
+// received reports whether the trace has the transaction that received a block's message.
+func (s *scan) received(by *Block, m *record.Message) bool {
+	for i := range s.basic {
+		if b := &s.basic[i]; b.sender == by && bytes.Equal(b.Message.GetHash(), m.Hash) {
+			return true
+		}
+	}
+	return false
+}
 
 // Deployed reports whether the transaction made its account active.
 func (b *Block) Deployed() bool { return b.deployed }

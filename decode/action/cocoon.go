@@ -198,8 +198,11 @@ func paysCocoon(opcode uint32) *Pattern {
 }
 
 // lacksRequest reports whether a message did not lead to the request that it should
-// have led to, though nothing says that it failed.
-func lacksRequest(m *Match) bool { return m.One("request") == nil && !m.Block.Aborted() }
+// have led to, though nothing says that it failed, or that the request is under way.
+func lacksRequest(m *Match) bool {
+	b := m.Block
+	return m.One("request") == nil && !b.Aborted() && b.underWay(opCocoonClientRequest) == nil && b.underWay(opCocoonWorkerRequest) == nil
+}
 
 // cocoonPayload are the fields of payloads that a proxy's key signs, in the order in
 // which the reference reads them. Signed messages have the address for excesses

@@ -2,11 +2,13 @@ package action_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/action"
+	"tonscribe/decode/trace"
 )
 
 var (
@@ -137,4 +139,27 @@ func TestAnAddressThatIsNoAccountIsWrittenByItsBits(t *testing.T) {
 	details(t, outermost(t, action.NoFacts{}, play(alice, s)), "cocoon_proxy_charge", "expected_address", "12;ab")
 	s.body = word(0xbb63ff93).MustStoreUInt(7, 64).MustStoreUInt(33, 64).MustStoreUInt(0, 2)
 	details(t, outermost(t, action.NoFacts{}, play(alice, s)), "cocoon_proxy_charge", "expected_address", nil)
+}
+
+// Of a trace to come the first transactions may be all that is foreseen.
+func TestWhatIsUnderWayHasItsTypeAlready(t *testing.T) {
+	request := cocoonRequest(cocoonProxy, nil, cocoonExcesses())
+	worker := step{to: cocoonProxy, value: 80, body: word(0x4d725d2c).MustStoreUInt(7, 64)}
+	claimed := step{to: pool, value: 60, body: word(0x44bc1fe3)}
+	for want, s := range map[string]step{
+		"cocoon_client_withdraw":           cocoonStart(cocoonClient, 0xda068e78, to(alice), request),
+		"cocoon_client_change_secret_hash": cocoonStart(cocoonClient, 0xa9357034, func(b *cell.Builder) *cell.Builder { return to(alice)(b.MustStoreUInt(1, 256)) }, request),
+		"cocoon_worker_payout!":            cocoonStart(cocoonWorker, 0xa040ad28, tokens, worker), // until it is paid
+		"jvault_claim":                     cocoonStart(stakeWallet, 0x78d9f109, func(b *cell.Builder) *cell.Builder { return b }, claimed),
+	} {
+		all := play(alice, s)
+		slices.SortFunc(all, trace.Order)
+		list := outermost(t, action.NoFacts{}, all[:2])
+		wants(t, list, want)
+		if want == "jvault_claim" {
+			details(t, list, want, "source", alice, "stake_wallet", stakeWallet, "pool", pool, "claimed_rewards", []any{})
+		}
+		all[1].OutMsgs = nil // which leads to nothing
+		wants(t, outermost(t, action.NoFacts{}, all[:2]), "call_contract")
+	}
 }

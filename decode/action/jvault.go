@@ -90,7 +90,7 @@ var jvault = &Protocol{
 				Call(opJVaultClaimed).As("claim").With(
 					delivered().As("reward").Every().Maybe(),
 					OneOf(Call(opJVaultUpdate), sentBack()).Maybe(),
-				),
+				).Maybe(),
 			),
 			Make: makeJVaultClaim,
 		},
@@ -206,7 +206,16 @@ func makeJVaultUnstake(m *Match, what *TypeOf[farmUnstake]) *Made {
 
 func makeJVaultClaim(m *Match) *Made {
 	b, claim := m.Block, m.One("claim")
-	made := &farmClaim{Source: b.Source(), StakeWallet: b.Destination(), Pool: claim.Destination()}
+	made := &farmClaim{Source: b.Source(), StakeWallet: b.Destination()}
+	if claim == nil {
+		order := b.underWay(opJVaultClaimed)
+		if order == nil {
+			return nil
+		}
+		made.Pool = order.Destination
+		return jvaultClaim.Make(made)
+	}
+	made.Pool = claim.Destination()
 	failed := b.Aborted() || claim.Aborted()
 	for _, reward := range m.All("reward") {
 		t, lost := ordered(reward)
