@@ -163,9 +163,6 @@ func (w *work) detect(ctx context.Context, c *change) error {
 	f := c.new.facts
 	f.Account, f.LastTransLt, f.Now, f.CodeHash, f.DataHash = a.Account, a.LastTransLt, a.Now, a.State.CodeHash, a.State.DataHash
 	f.Interfaces = c.code.Names
-	if c.old != nil {
-		f.FirstMcSeqno = c.old.facts.FirstMcSeqno
-	}
 	return nil
 }
 

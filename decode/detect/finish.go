@@ -56,8 +56,8 @@ func (w *work) finish() (stage.Output, error) {
 // has changed, and past what it was before, nil unless it is something else now.
 func (w *work) finishEntry(c *change) (row, past *record.Contract, err error) {
 	before, after := w.published(c.old), w.published(c.new)
-	if c.new != nil && !nothing(after) && c.new.facts.FirstMcSeqno == 0 {
-		c.new.facts.FirstMcSeqno, after.FirstMcSeqno = w.now.mcSeqno, w.now.mcSeqno
+	if c.new != nil {
+		w.remember(c.new.facts, before, after)
 	}
 	if err := w.storeEntry(c); err != nil {
 		return nil, nil, err
@@ -74,6 +74,20 @@ func (w *work) finishEntry(c *change) (row, past *record.Contract, err error) {
 	}
 	past.McSeqno, past.Account = w.now.mcSeqno, c.account
 	return after, past, nil
+}
+
+// remember sets what is told of the past of a contract, in its facts and in what is told
+// of them. One that was nothing for a while begins anew.
+func (w *work) remember(facts, before, after *record.Contract) {
+	switch {
+	case nothing(after):
+		facts.FirstMcSeqno = 0
+	case nothing(before):
+		facts.FirstMcSeqno = w.now.mcSeqno
+	default:
+		facts.FirstMcSeqno = before.FirstMcSeqno
+	}
+	after.FirstMcSeqno = facts.FirstMcSeqno
 }
 
 func (w *work) storeEntry(c *change) error {

@@ -3,6 +3,7 @@ package detect
 import (
 	"bytes"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -11,6 +12,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/body"
 	"tonscribe/ton/code"
@@ -231,6 +233,38 @@ func TestAnAccountThatIsNothingAnyMoreIsToldSo(t *testing.T) {
 	}
 	if rows := s.next([]state{{at: at}}); len(rows) != 2 {
 		t.Errorf("%d records of a bundle that changes nothing, want the 2 seals", len(rows))
+	}
+}
+
+// A contract that is nothing as long as its claim waits is told so, and is known anew when it is
+// something again, as one that was gone and came back.
+func TestAContractThatWasNothingForAWhileIsKnownFirstWhenItCameBack(t *testing.T) {
+	s := newScript(t)
+	at := minter.Wallet(0, person(2)).Address(0)
+	other := minter
+	other.Admin = person(5)
+	own, others := minter.Wallet(0, person(2)).StateInit(), other.Wallet(0, person(2)).StateInit()
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}, {at: at, init: own}})
+	s.next([]state{{at: at, init: others}}) // of a master that is not known
+	if c := s.of(at); !nothing(c) || c.FirstMcSeqno != 1 {
+		t.Errorf("while its claim waits the account is %v, want nothing in the place of the wallet of bundle 1", c)
+	}
+	gone := s.seqno
+	s.next(nil)
+	s.next([]state{{at: at, init: own}})
+	if c := s.of(at); c.GetJettonWallet() == nil || c.FirstMcSeqno != s.seqno {
+		t.Errorf("the wallet that came back with bundle %d is %v, want it known first with that", s.seqno, c)
+	}
+	for bundle, want := range map[uint32]bool{gone - 1: true, gone: false, gone + 1: false, s.seqno: true} {
+		var past *record.Contract
+		for _, c := range slices.Backward(s.past) {
+			if c.McSeqno > bundle {
+				past = c
+			}
+		}
+		if c := schema.ContractAsOf(bundle, past, s.of(at)); (c != nil) != want {
+			t.Errorf("as of bundle %d the account is %v, want a wallet: %t", bundle, c, want)
+		}
 	}
 }
 
