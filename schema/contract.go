@@ -49,11 +49,12 @@ func RolesOf(c *record.Contract) (roles uint32) {
 }
 
 // LastingOf returns what a contract is without what changes with any transaction of
-// it: its state, balances, supplies and counters. Actions are recognised by what it
+// it: its state, balances, supplies and counters, and without what it was before. Actions are recognised by what it
 // returns alone.
 func LastingOf(c *record.Contract) *record.Contract {
 	c = c.CloneVT()
 	c.McSeqno, c.LastTransLt, c.Now, c.DataHash = 0, 0, 0, nil
+	c.LostRoles, c.WalletAgainMcSeqno = 0, 0
 	if c.JettonMaster != nil {
 		c.JettonMaster.TotalSupply = nil
 	}
@@ -125,6 +126,10 @@ func KnowsGone(start, end, gone uint32) bool { return start <= gone && end-gone 
 // IsNothing reports whether nothing is known of what a contract is, or it is nothing any
 // more.
 func IsNothing(c *record.Contract) bool { return RolesOf(c) == 0 }
+
+// WalletSince returns the bundle with which a jetton wallet became known first, or again when
+// it had lost that role: its place in lists of wallets.
+func WalletSince(c *record.Contract) uint32 { return max(c.FirstMcSeqno, c.WalletAgainMcSeqno) }
 
 // Unclaimed reports whether a jetton wallet, nil for none, is one of a mintless jetton
 // (TEP-177) that has not claimed what the airdrop may have for its owner.

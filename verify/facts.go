@@ -128,6 +128,7 @@ func ownFacts(c *record.Contract) *record.Contract {
 	}
 	own := c.CloneVT()
 	own.Account, own.McSeqno, own.FirstMcSeqno, own.LastTransLt, own.Now, own.CodeHash, own.DataHash, own.Interfaces = nil, 0, 0, 0, 0, nil, nil, nil
+	own.LostRoles, own.WalletAgainMcSeqno = 0, 0
 	if i := own.NftItem; i != nil {
 		i.Content, i.Sale, i.Auction, i.RealOwner = nil, nil, nil, nil
 		if i.Dns != nil {

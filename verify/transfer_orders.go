@@ -129,7 +129,7 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 // confirmed wallet or item, has been since before, and had the same code.
 func (w *transactionWalk) mustTransfer(kind schema.TransferKind, t *record.Transaction) bool {
 	c := w.contracts[string(schema.AccountID(t.Account))]
-	if c == nil || c.record.FirstMcSeqno > t.McSeqno || c.bundle() > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
+	if c == nil || schema.WalletSince(c.record) > t.McSeqno || c.bundle() > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
 		return false
 	}
 	if kind == schema.NFTTransfer {

@@ -94,6 +94,7 @@ func (e *entry) published() *record.Contract {
 	out := &record.Contract{
 		Account: f.Account, FirstMcSeqno: f.FirstMcSeqno, LastTransLt: f.LastTransLt, Now: f.Now,
 		CodeHash: f.CodeHash, DataHash: f.DataHash, Interfaces: f.Interfaces,
+		LostRoles: f.LostRoles, WalletAgainMcSeqno: f.WalletAgainMcSeqno,
 		JettonMaster: f.JettonMaster, NftCollection: f.NftCollection, Sale: f.Sale, Auction: f.Auction,
 		Multisig: f.Multisig, Vesting: f.Vesting, NominatorPool: f.NominatorPool, StonfiPool: f.StonfiPool,
 	}

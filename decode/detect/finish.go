@@ -66,8 +66,8 @@ func (w *work) finishEntry(c *change) (row, past *record.Contract, err error) {
 		return nil, nil, nil
 	}
 	after.McSeqno, after.Account = w.now.mcSeqno, c.account
-	if nothing(after) {
-		after.FirstMcSeqno = before.FirstMcSeqno
+	if nothing(after) { // in its place
+		after.FirstMcSeqno, after.WalletAgainMcSeqno = before.FirstMcSeqno, before.WalletAgainMcSeqno
 	}
 	if past = schema.LastingOf(before); nothing(before) || past.EqualVT(schema.LastingOf(after)) {
 		return after, nil, nil
@@ -79,15 +79,20 @@ func (w *work) finishEntry(c *change) (row, past *record.Contract, err error) {
 // remember sets what is told of the past of a contract, in its facts and in what is told
 // of them. One that was nothing for a while begins anew.
 func (w *work) remember(facts, before, after *record.Contract) {
+	facts.FirstMcSeqno, facts.LostRoles, facts.WalletAgainMcSeqno = 0, 0, 0
 	switch {
 	case nothing(after):
-		facts.FirstMcSeqno = 0
 	case nothing(before):
 		facts.FirstMcSeqno = w.now.mcSeqno
 	default:
-		facts.FirstMcSeqno = before.FirstMcSeqno
+		has := schema.RolesOf(after)
+		facts.FirstMcSeqno, facts.WalletAgainMcSeqno = before.FirstMcSeqno, before.WalletAgainMcSeqno
+		facts.LostRoles = (before.LostRoles | schema.RolesOf(before)) &^ has
+		if before.LostRoles&has&schema.RoleJettonWallet != 0 {
+			facts.WalletAgainMcSeqno = w.now.mcSeqno
+		}
 	}
-	after.FirstMcSeqno = facts.FirstMcSeqno
+	after.FirstMcSeqno, after.LostRoles, after.WalletAgainMcSeqno = facts.FirstMcSeqno, facts.LostRoles, facts.WalletAgainMcSeqno
 }
 
 func (w *work) storeEntry(c *change) error {

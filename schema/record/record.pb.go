@@ -2328,30 +2328,32 @@ func (x *ContractBatch) GetPast() []*Contract {
 // magnitudes without leading zeros, up to 256 bits. Only claims that the parent
 // confirmed are here.
 type Contract struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Account       []byte                 `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
-	McSeqno       uint32                 `protobuf:"varint,2,opt,name=mc_seqno,json=mcSeqno,proto3" json:"mc_seqno,omitempty"`                  // the bundle with which this became known
-	FirstMcSeqno  uint32                 `protobuf:"varint,3,opt,name=first_mc_seqno,json=firstMcSeqno,proto3" json:"first_mc_seqno,omitempty"` // the bundle with which the account was first found to be anything
-	LastTransLt   uint64                 `protobuf:"varint,4,opt,name=last_trans_lt,json=lastTransLt,proto3" json:"last_trans_lt,omitempty"`    // of the account in the state that this was read from
-	Now           uint32                 `protobuf:"varint,5,opt,name=now,proto3" json:"now,omitempty"`                                         // of that transaction
-	CodeHash      []byte                 `protobuf:"bytes,6,opt,name=code_hash,json=codeHash,proto3" json:"code_hash,omitempty"`                // empty when the account is not active any more
-	DataHash      []byte                 `protobuf:"bytes,7,opt,name=data_hash,json=dataHash,proto3" json:"data_hash,omitempty"`
-	Interfaces    []string               `protobuf:"bytes,8,rep,name=interfaces,proto3" json:"interfaces,omitempty"` // names by code hash, else by methods
-	JettonMaster  *JettonMaster          `protobuf:"bytes,10,opt,name=jetton_master,json=jettonMaster,proto3" json:"jetton_master,omitempty"`
-	JettonWallet  *JettonWallet          `protobuf:"bytes,11,opt,name=jetton_wallet,json=jettonWallet,proto3" json:"jetton_wallet,omitempty"`
-	NftCollection *NFTCollection         `protobuf:"bytes,12,opt,name=nft_collection,json=nftCollection,proto3" json:"nft_collection,omitempty"`
-	NftItem       *NFTItem               `protobuf:"bytes,13,opt,name=nft_item,json=nftItem,proto3" json:"nft_item,omitempty"`
-	Sale          *Sale                  `protobuf:"bytes,14,opt,name=sale,proto3" json:"sale,omitempty"`
-	Auction       *Auction               `protobuf:"bytes,15,opt,name=auction,proto3" json:"auction,omitempty"`
-	Telemint      *Telemint              `protobuf:"bytes,16,opt,name=telemint,proto3" json:"telemint,omitempty"`
-	Multisig      *Multisig              `protobuf:"bytes,17,opt,name=multisig,proto3" json:"multisig,omitempty"`
-	MultisigOrder *MultisigOrder         `protobuf:"bytes,18,opt,name=multisig_order,json=multisigOrder,proto3" json:"multisig_order,omitempty"`
-	Vesting       *Vesting               `protobuf:"bytes,19,opt,name=vesting,proto3" json:"vesting,omitempty"`
-	NominatorPool *NominatorPool         `protobuf:"bytes,20,opt,name=nominator_pool,json=nominatorPool,proto3" json:"nominator_pool,omitempty"`
-	DedustPool    *DedustPool            `protobuf:"bytes,21,opt,name=dedust_pool,json=dedustPool,proto3" json:"dedust_pool,omitempty"`
-	StonfiPool    *StonfiPool            `protobuf:"bytes,22,opt,name=stonfi_pool,json=stonfiPool,proto3" json:"stonfi_pool,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Account            []byte                 `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
+	McSeqno            uint32                 `protobuf:"varint,2,opt,name=mc_seqno,json=mcSeqno,proto3" json:"mc_seqno,omitempty"`                  // the bundle with which this became known
+	FirstMcSeqno       uint32                 `protobuf:"varint,3,opt,name=first_mc_seqno,json=firstMcSeqno,proto3" json:"first_mc_seqno,omitempty"` // the bundle with which the account was first found to be anything
+	LastTransLt        uint64                 `protobuf:"varint,4,opt,name=last_trans_lt,json=lastTransLt,proto3" json:"last_trans_lt,omitempty"`    // of the account in the state that this was read from
+	Now                uint32                 `protobuf:"varint,5,opt,name=now,proto3" json:"now,omitempty"`                                         // of that transaction
+	CodeHash           []byte                 `protobuf:"bytes,6,opt,name=code_hash,json=codeHash,proto3" json:"code_hash,omitempty"`                // empty when the account is not active any more
+	DataHash           []byte                 `protobuf:"bytes,7,opt,name=data_hash,json=dataHash,proto3" json:"data_hash,omitempty"`
+	Interfaces         []string               `protobuf:"bytes,8,rep,name=interfaces,proto3" json:"interfaces,omitempty"` // names by code hash, else by methods
+	JettonMaster       *JettonMaster          `protobuf:"bytes,10,opt,name=jetton_master,json=jettonMaster,proto3" json:"jetton_master,omitempty"`
+	JettonWallet       *JettonWallet          `protobuf:"bytes,11,opt,name=jetton_wallet,json=jettonWallet,proto3" json:"jetton_wallet,omitempty"`
+	NftCollection      *NFTCollection         `protobuf:"bytes,12,opt,name=nft_collection,json=nftCollection,proto3" json:"nft_collection,omitempty"`
+	NftItem            *NFTItem               `protobuf:"bytes,13,opt,name=nft_item,json=nftItem,proto3" json:"nft_item,omitempty"`
+	Sale               *Sale                  `protobuf:"bytes,14,opt,name=sale,proto3" json:"sale,omitempty"`
+	Auction            *Auction               `protobuf:"bytes,15,opt,name=auction,proto3" json:"auction,omitempty"`
+	Telemint           *Telemint              `protobuf:"bytes,16,opt,name=telemint,proto3" json:"telemint,omitempty"`
+	Multisig           *Multisig              `protobuf:"bytes,17,opt,name=multisig,proto3" json:"multisig,omitempty"`
+	MultisigOrder      *MultisigOrder         `protobuf:"bytes,18,opt,name=multisig_order,json=multisigOrder,proto3" json:"multisig_order,omitempty"`
+	Vesting            *Vesting               `protobuf:"bytes,19,opt,name=vesting,proto3" json:"vesting,omitempty"`
+	NominatorPool      *NominatorPool         `protobuf:"bytes,20,opt,name=nominator_pool,json=nominatorPool,proto3" json:"nominator_pool,omitempty"`
+	DedustPool         *DedustPool            `protobuf:"bytes,21,opt,name=dedust_pool,json=dedustPool,proto3" json:"dedust_pool,omitempty"`
+	StonfiPool         *StonfiPool            `protobuf:"bytes,22,opt,name=stonfi_pool,json=stonfiPool,proto3" json:"stonfi_pool,omitempty"`
+	LostRoles          uint32                 `protobuf:"varint,23,opt,name=lost_roles,json=lostRoles,proto3" json:"lost_roles,omitempty"`                                // roles (schema.RolesOf) that it has had since first_mc_seqno and has no more
+	WalletAgainMcSeqno uint32                 `protobuf:"varint,24,opt,name=wallet_again_mc_seqno,json=walletAgainMcSeqno,proto3" json:"wallet_again_mc_seqno,omitempty"` // the bundle with which it was last a jetton wallet again, having lost that; 0 for never
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Contract) Reset() {
@@ -2529,6 +2531,20 @@ func (x *Contract) GetStonfiPool() *StonfiPool {
 		return x.StonfiPool
 	}
 	return nil
+}
+
+func (x *Contract) GetLostRoles() uint32 {
+	if x != nil {
+		return x.LostRoles
+	}
+	return 0
+}
+
+func (x *Contract) GetWalletAgainMcSeqno() uint32 {
+	if x != nil {
+		return x.WalletAgainMcSeqno
+	}
+	return 0
 }
 
 // Token content (TEP-64).
@@ -7239,7 +7255,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x10jetton_transfers\x18\x02 \x03(\v2 .tonscribe.record.JettonTransferR\x0fjettonTransfers\x12?\n" +
 	"\fjetton_burns\x18\x03 \x03(\v2\x1c.tonscribe.record.JettonBurnR\vjettonBurns\x12B\n" +
 	"\rnft_transfers\x18\x04 \x03(\v2\x1d.tonscribe.record.NFTTransferR\fnftTransfers\x12.\n" +
-	"\x04past\x18\x05 \x03(\v2\x1a.tonscribe.record.ContractR\x04past\"\x91\b\n" +
+	"\x04past\x18\x05 \x03(\v2\x1a.tonscribe.record.ContractR\x04past\"\xe3\b\n" +
 	"\bContract\x12\x18\n" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x19\n" +
 	"\bmc_seqno\x18\x02 \x01(\rR\amcSeqno\x12$\n" +
@@ -7266,7 +7282,10 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\vdedust_pool\x18\x15 \x01(\v2\x1c.tonscribe.record.DedustPoolR\n" +
 	"dedustPool\x12=\n" +
 	"\vstonfi_pool\x18\x16 \x01(\v2\x1c.tonscribe.record.StonfiPoolR\n" +
-	"stonfiPool\"\xc6\x01\n" +
+	"stonfiPool\x12\x1d\n" +
+	"\n" +
+	"lost_roles\x18\x17 \x01(\rR\tlostRoles\x121\n" +
+	"\x15wallet_again_mc_seqno\x18\x18 \x01(\rR\x12walletAgainMcSeqno\"\xc6\x01\n" +
 	"\fTokenContent\x12=\n" +
 	"\x06layout\x18\x01 \x01(\x0e2%.tonscribe.record.TokenContent.LayoutR\x06layout\x12@\n" +
 	"\n" +

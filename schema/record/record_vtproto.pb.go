@@ -735,6 +735,8 @@ func (m *Contract) CloneVT() *Contract {
 	r.NominatorPool = m.NominatorPool.CloneVT()
 	r.DedustPool = m.DedustPool.CloneVT()
 	r.StonfiPool = m.StonfiPool.CloneVT()
+	r.LostRoles = m.LostRoles
+	r.WalletAgainMcSeqno = m.WalletAgainMcSeqno
 	if rhs := m.Account; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -3836,6 +3838,12 @@ func (this *Contract) EqualVT(that *Contract) bool {
 		return false
 	}
 	if !this.StonfiPool.EqualVT(that.StonfiPool) {
+		return false
+	}
+	if this.LostRoles != that.LostRoles {
+		return false
+	}
+	if this.WalletAgainMcSeqno != that.WalletAgainMcSeqno {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -7776,6 +7784,20 @@ func (m *Contract) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.WalletAgainMcSeqno != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.WalletAgainMcSeqno))
+		i--
+		dAtA[i] = 0x1
+		i--
+		dAtA[i] = 0xc0
+	}
+	if m.LostRoles != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.LostRoles))
+		i--
+		dAtA[i] = 0x1
+		i--
+		dAtA[i] = 0xb8
 	}
 	if m.StonfiPool != nil {
 		size, err := m.StonfiPool.MarshalToSizedBufferVT(dAtA[:i])
@@ -12916,6 +12938,12 @@ func (m *Contract) SizeVT() (n int) {
 	if m.StonfiPool != nil {
 		l = m.StonfiPool.SizeVT()
 		n += 2 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.LostRoles != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.LostRoles))
+	}
+	if m.WalletAgainMcSeqno != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.WalletAgainMcSeqno))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -19590,6 +19618,44 @@ func (m *Contract) UnmarshalVT(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 23:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field LostRoles", wireType)
+			}
+			m.LostRoles = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.LostRoles |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 24:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field WalletAgainMcSeqno", wireType)
+			}
+			m.WalletAgainMcSeqno = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.WalletAgainMcSeqno |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

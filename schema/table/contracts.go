@@ -41,15 +41,26 @@ func fitsNumber(magnitude []byte) bool { return len(magnitude) <= 32 }
 func addressOfContract(c *Contract) []byte { return c.Account }
 
 // contractColumns are those that all tables of contracts begin with.
-var contractColumns = append(accountColumns("the contract", addressOfContract),
-	col("mc_seqno", UInt32, "masterchain block with which this became known", func(c *Contract) uint32 { return c.McSeqno }),
-	col("first_mc_seqno", UInt32, "masterchain block with which the contract became known first", func(c *Contract) uint32 { return c.FirstMcSeqno }),
-	col("lt", UInt64, "logical time of the account in the state that this was read from", func(c *Contract) uint64 { return c.LastTransLt }),
+func contractColumns(first column[*Contract]) []column[*Contract] {
+	return append(accountColumns("the contract", addressOfContract),
+		col("mc_seqno", UInt32, "masterchain block with which this became known", func(c *Contract) uint32 { return c.McSeqno }),
+		first,
+		col("lt", UInt64, "logical time of the account in the state that this was read from", func(c *Contract) uint64 { return c.LastTransLt }),
+	)
+}
+
+const knownFirst = "masterchain block with which the contract became known first"
+
+// The column first_mc_seqno of contracts, and of jetton wallets.
+var (
+	contractFirst = col("first_mc_seqno", UInt32, knownFirst, func(c *Contract) uint32 { return c.FirstMcSeqno })
+	walletFirst   = col("first_mc_seqno", UInt32, knownFirst+", or as a jetton wallet again after it had been something else only",
+		func(c *Contract) uint32 { return schema.WalletSince(c.Contract) })
 )
 
 // Contracts has the newest facts of every contract. Its rows go in after those of
 // the tables that lead to it, so that nothing is looked for in vain in between.
-var Contracts = declare(Table{Name: "contracts", Doc: "what a contract is", Key: accountKeyNames, Newest: "mc_seqno", Last: true}, nil, contractColumns, []column[*Contract]{
+var Contracts = declare(Table{Name: "contracts", Doc: "what a contract is", Key: accountKeyNames, Newest: "mc_seqno", Last: true}, nil, contractColumns(contractFirst), []column[*Contract]{
 	col("roles", UInt32, "what it is, as bits: 1 jetton master, 2 jetton wallet, 4 NFT collection, 8 NFT item, 16 sale, 32 auction, 64 telemint, 128 multisig, "+
 		"256 multisig order, 512 vesting, 1024 nominator pool, 2048 DeDust pool, 4096 Ston.fi pool, 8192 DNS item; 0 when it is nothing any more",
 		func(c *Contract) uint32 { return c.Roles }),
@@ -71,19 +82,19 @@ type Role struct {
 	role uint32
 }
 
-// Has reports whether a contract makes a row: it has the role, or is nothing any
-// more, so that the row of the role goes.
-func (r Role) Has(c *Contract) bool { return c.Roles&r.role != 0 || c.Roles == 0 }
+// Has reports whether a contract makes a row: it has the role, or has lost it, or is
+// nothing any more, so that the row of the role goes.
+func (r Role) Has(c *Contract) bool { return (c.Roles|c.LostRoles)&r.role != 0 || c.Roles == 0 }
 
 // roleTable declares the table of a role.
-func roleTable(role uint32, name, doc string, lists ...[]column[*Contract]) Role {
+func roleTable(role uint32, name, doc string, first column[*Contract], lists ...[]column[*Contract]) Role {
 	r := Role{role: role}
-	active := []column[*Contract]{col("active", Bool, "false when the contract is nothing any more; of one that lost this role and has another the last row stays: roles in contracts tells", func(c *Contract) bool { return c.Roles != 0 })}
+	active := []column[*Contract]{col("active", Bool, "false when the contract is not this any more", func(c *Contract) bool { return c.Roles&role != 0 })}
 	r.Of = declare(Table{Name: name, Doc: doc, Key: accountKeyNames, Newest: "mc_seqno"}, func(c *Contract, add func(*Contract)) {
 		if r.Has(c) {
 			add(c)
 		}
-	}, append([][]column[*Contract]{contractColumns, active}, lists...)...)
+	}, append([][]column[*Contract]{contractColumns(first), active}, lists...)...)
 	return r
 }
 
@@ -107,7 +118,7 @@ func collectionContent(c *Contract) *record.TokenContent { return c.NftCollectio
 
 // The tables of what contracts are.
 var (
-	JettonMasters = roleTable(schema.RoleJettonMaster, "jetton_masters", "a jetton", []column[*Contract]{
+	JettonMasters = roleTable(schema.RoleJettonMaster, "jetton_masters", "a jetton", contractFirst, []column[*Contract]{
 		col("total_supply", UInt256, "supply, in the jetton's units", func(c *Contract) *big.Int { return number(c.JettonMaster.GetTotalSupply()) }),
 		col("mintable", Bool, "whether more can be minted", func(c *Contract) bool { return c.JettonMaster.GetMintable() }),
 	}, partyColumns("admin", "the admin", func(c *Contract) []byte { return c.JettonMaster.GetAdmin() }), []column[*Contract]{
@@ -118,18 +129,18 @@ var (
 		col("wallet_code_hash", Hash, "hash of the code of its wallets; zeros where it is not known", func(c *Contract) []byte { return hashOrZero(c.JettonMaster.GetWalletCodeHash()) }),
 		col("mintless_root", Hash, "hash of the root cell of a mintless jetton's airdrop (TEP-177); zeros of others", func(c *Contract) []byte { return hashOrZero(c.JettonMaster.GetMintlessRoot()) }),
 	})
-	JettonWallets = roleTable(schema.RoleJettonWallet, "jetton_wallets", "a jetton wallet that its master confirmed",
+	JettonWallets = roleTable(schema.RoleJettonWallet, "jetton_wallets", "a jetton wallet that its master confirmed", walletFirst,
 		partyColumns("master", "the jetton master", func(c *Contract) []byte { return c.JettonWallet.GetMaster() }),
 		partyColumns("owner", "the owner", func(c *Contract) []byte { return c.JettonWallet.GetOwner() }),
 		[]column[*Contract]{col("balance", UInt256, "balance, in the jetton's units", func(c *Contract) *big.Int { return number(c.JettonWallet.GetBalance()) })})
-	NFTCollections = roleTable(schema.RoleNFTCollection, "nft_collections", "an NFT collection",
+	NFTCollections = roleTable(schema.RoleNFTCollection, "nft_collections", "an NFT collection", contractFirst,
 		partyColumns("owner", "the owner", func(c *Contract) []byte { return c.NftCollection.GetOwner() }), []column[*Contract]{
 			col("next_item_index", UInt256, "index of the item to come; 0 where unordered is true", func(c *Contract) *big.Int { return number(c.NftCollection.GetNextItemIndex()) }),
 			col("unordered", Bool, "whether indexes do not follow each other", func(c *Contract) bool { return c.NftCollection.GetUnordered() }),
 			attribute("name", "name", collectionContent),
 			attribute("uri", "link of the document with what is not on the chain", collectionContent),
 		})
-	NFTItems = roleTable(schema.RoleNFTItem, "nft_items", "an NFT item, confirmed by its collection where there is one", []column[*Contract]{
+	NFTItems = roleTable(schema.RoleNFTItem, "nft_items", "an NFT item, confirmed by its collection where there is one", contractFirst, []column[*Contract]{
 		col("init", Bool, "whether the item is initialized", func(c *Contract) bool { return c.NftItem.GetInit() }),
 		col("item_index", UInt256, "index in the collection", func(c *Contract) *big.Int { return number(c.NftItem.GetIndex()) }),
 	}, partyColumns("collection", "the collection", func(c *Contract) []byte { return c.NftItem.GetCollection() }),

@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -79,10 +80,10 @@ func (f *JettonWalletFilter) match(c *record.Contract) bool {
 
 // JettonWalletKey returns the key of a jetton wallet in any list of them.
 func JettonWalletKey(c *record.Contract) Key {
-	k := keyOfFirst(c)
-	k.Number = NumberOf(c.JettonWallet.GetBalance())
-	k.Owner = paging.AddressOf(c.JettonWallet.GetOwner())
-	return k
+	return Key{
+		Owner: paging.AddressOf(c.JettonWallet.GetOwner()), Number: NumberOf(c.JettonWallet.GetBalance()),
+		Seqno: uint64(schema.WalletSince(c)), Account: address.Address(c.Account),
+	}
 }
 
 // JettonWallets is a page of the list, and whether there are more after it.
