@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tonscribe/decode/contract"
+	"tonscribe/schema"
 )
 
 // question is a claim to be checked, or an item whose content is to be had.
@@ -27,17 +28,36 @@ func (w *work) check(ctx context.Context) error {
 		if err := w.forget(c); err != nil {
 			return err
 		}
-		for _, claim := range contract.ClaimsOf(c.new.facts) {
-			q, err := w.question(c, claim)
+		former, err := w.leave(c)
+		if err != nil {
+			return err
+		}
+		for _, claimant := range []*change{former, c} {
+			of, err := w.questions(claimant)
 			if err != nil {
 				return err
 			}
-			if q != nil {
-				questions = append(questions, q)
-			}
+			questions = append(questions, of...)
 		}
 	}
 	return w.ask(ctx, questions)
+}
+
+// questions are those about all that a change claims.
+func (w *work) questions(c *change) (list []*question, err error) {
+	if c == nil {
+		return nil, nil
+	}
+	for _, claim := range contract.ClaimsOf(c.new.facts) {
+		q, err := w.question(c, claim)
+		if err != nil {
+			return nil, err
+		}
+		if q != nil {
+			list = append(list, q)
+		}
+	}
+	return list, nil
 }
 
 // forget takes back what an account's earlier claims wait for.
@@ -79,7 +99,7 @@ func (w *work) question(c *change, claim contract.Claim) (*question, error) {
 	w.metrics.waiting.Inc()
 	w.want(wantParent, claim.Parent)
 	c.new.claims[claim.Kind] = waiting
-	return nil, w.store.Set(nil, keyWaiting, claim.Parent, c.account)
+	return nil, w.store.Set(nil, keyWaiting, claim.Parent, c.waiter())
 }
 
 // ask puts the questions to the parents, and takes the answers in order.
@@ -138,9 +158,9 @@ func (w *work) answered(q *question) error {
 		w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
 	}
 	if wait {
-		return w.store.Set(nil, keyWaiting, q.parent.Address, q.change.account)
+		return w.store.Set(nil, keyWaiting, q.parent.Address, q.change.waiter())
 	}
-	return w.store.Delete(keyWaiting, q.parent.Address, q.change.account)
+	return w.store.Delete(keyWaiting, q.parent.Address, q.change.waiter())
 }
 
 // What is checked, or looked into, again may cost so much in a bundle: as soon as it has
@@ -227,7 +247,7 @@ func (w *work) askFor(ctx context.Context, parent []byte, children [][]byte) (ga
 	return gas, err
 }
 
-// children are accounts that wait for a parent.
+// children are those that wait for a parent.
 func (w *work) children(parent, after []byte, limit int) (found [][]byte, more bool, err error) {
 	err = w.store.Each(append([]byte{keyWaiting}, parent...), after, func(child, _ []byte) bool {
 		if len(found) == limit {
@@ -242,7 +262,11 @@ func (w *work) children(parent, after []byte, limit int) (found [][]byte, more b
 
 // again are the questions about a child that waits for the parent.
 func (w *work) again(parent, child []byte) (questions []*question, err error) {
-	c, err := w.touch(child)
+	take := w.touch
+	if len(child) > schema.AddressSize {
+		take = w.former
+	}
+	c, err := take(child)
 	if err != nil || c == nil || c.new == nil {
 		return nil, err
 	}

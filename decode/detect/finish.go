@@ -49,6 +49,11 @@ func (w *work) finish() (stage.Output, error) {
 			return stage.Output{}, err
 		}
 	}
+	for _, c := range w.orderedFormers() {
+		if err := w.finishFormer(c); err != nil {
+			return stage.Output{}, err
+		}
+	}
 	return out.Seal(), nil
 }
 
@@ -120,9 +125,7 @@ func (w *work) published(e *entry) *record.Contract {
 func (w *work) finishTransfer(o *transfer, p pages) error {
 	key := transferKey(o.account, o.lt)
 	if !o.dropped && !o.held {
-		if err := w.publish(o, p); err != nil {
-			return err
-		}
+		w.publish(o, p)
 	}
 	if o.dropped && len(o.message) > 0 {
 		if err := w.store.Delete(keyMessage, o.message); err != nil {
@@ -142,17 +145,12 @@ func (w *work) finishTransfer(o *transfer, p pages) error {
 	return nil
 }
 
-func (w *work) publish(o *transfer, p pages) error {
-	as, _, err := w.standing(o.account, o.kind)
-	if err != nil {
-		return err
-	}
+func (w *work) publish(o *transfer, p pages) {
 	kind := &transferKinds[o.kind]
 	mcSeqno, parent, _, _ := o.later()
-	if *mcSeqno = w.now.mcSeqno; len(*parent) == 0 && as != nil {
-		*parent = kind.claim.Parent(as.facts)
+	if *mcSeqno = w.now.mcSeqno; o.as != nil {
+		*parent = kind.claim.Parent(o.as.facts)
 	}
 	p.add(o.account, o.row.SizeVT(), func(b *record.ContractBatch) { kind.put(b, o.row) })
 	w.metrics.rows.WithLabelValues(kind.name).Inc()
-	return nil
 }

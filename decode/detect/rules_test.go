@@ -132,8 +132,8 @@ func TestAForgedWalletHasNoFactsAndNoTransfers(t *testing.T) {
 	if s.of(forged) != nil || len(s.jettons) != 0 {
 		t.Errorf("a forged wallet is %v with %d transfers, want nothing", s.of(forged), len(s.jettons))
 	}
-	if raw, err := s.store.Get(keyTransfer, nil); err != nil || raw != nil {
-		t.Error("something still waits")
+	if keys := s.heldBack(); len(keys) != 0 {
+		t.Errorf("%x still waits, want nothing", keys)
 	}
 }
 
@@ -170,11 +170,16 @@ func TestATransferIsNeverOfAMasterThatIsOnlyClaimed(t *testing.T) {
 func clock(at *address.Address) *tlb.StateInit {
 	const now = 0xf823
 	give := func(a *address.Address) *cell.Cell { return cell.BeginCell().MustStoreAddr(a).EndCell() }
-	methods := cell.NewDict(19)
-	for name, method := range map[string]*cell.Builder{
+	return answering(map[string]*cell.Builder{
 		"get_wallet_data":    cell.BeginCell().MustStoreUInt(now, 16).MustStoreUInt(0x89, 8).MustStoreRef(give(person(2))).MustStoreUInt(0x89, 8).MustStoreRef(give(at)).MustStoreUInt(0x88, 8).MustStoreRef(give(at)),
 		"get_wallet_address": cell.BeginCell().MustStoreUInt(0x30, 8).MustStoreUInt(0x89, 8).MustStoreRef(give(at)),
-	} {
+	})
+}
+
+// answering is a contract without data that has get-methods, by their names.
+func answering(list map[string]*cell.Builder) *tlb.StateInit {
+	methods := cell.NewDict(19)
+	for name, method := range list {
 		key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), 19).EndCell()
 		if err := methods.Set(key, cell.BeginCell().MustStoreRef(method.EndCell()).EndCell()); err != nil {
 			panic(err)

@@ -65,6 +65,7 @@ type transfer struct {
 	row     row
 	message []byte // hash of the message that carries the jettons, empty when it has arrived
 	stored  bool
+	as      *entry // what the account was confirmed as with this bundle
 }
 
 // later returns the fields of the row that are found out after its order was read:
@@ -92,18 +93,10 @@ func (w *work) follow(context.Context) error {
 		return cmp.Or(cmp.Compare(a.Lt, b.Lt), bytes.Compare(a.Account, b.Account))
 	})
 	for _, t := range w.now.transactions {
-		m := t.InMsg
-		if t.Type != record.TransactionType_ORD || m.GetKind() != record.Message_INTERNAL || m.Bounced || m.Opcode == nil {
-			continue
-		}
 		var err error
-		switch *m.Opcode {
-		case body.JettonTransfer:
-			err = w.order(t, jettonTransfer)
-		case body.JettonBurn:
-			err = w.order(t, jettonBurn)
-		case body.NFTTransfer:
-			err = w.order(t, nftTransfer)
+		switch opcode := opcodeOf(t); opcode {
+		case body.JettonTransfer, body.JettonBurn, body.NFTTransfer:
+			err = w.order(t)
 		case body.JettonInternalTransfer, body.JettonBurnNotification:
 			err = w.arrive(t)
 		}
@@ -114,6 +107,15 @@ func (w *work) follow(context.Context) error {
 	return w.release()
 }
 
+// opcodeOf is that of the internal message that a transaction received, 0 for none.
+func opcodeOf(t *record.Transaction) uint32 {
+	m := t.InMsg
+	if t.Type != record.TransactionType_ORD || m.GetKind() != record.Message_INTERNAL || m.Bounced {
+		return 0
+	}
+	return m.GetOpcode()
+}
+
 // standing says what an account is to an order of a kind: as is what it was when it
 // was confirmed, nil when it was not.
 func (w *work) standing(account []byte, kind transferKind) (as *entry, held bool, err error) {
@@ -122,49 +124,74 @@ func (w *work) standing(account []byte, kind transferKind) (as *entry, held bool
 		return nil, false, err
 	}
 	c := w.changes[string(account)]
-	for _, e := range []*entry{e, c.before()} {
-		if e == nil {
-			continue
-		}
-		has := e.facts.JettonWallet != nil
-		if kind == nftTransfer {
-			has = e.facts.NftItem != nil
-		}
-		switch state := e.claims[transferKinds[kind].claim]; {
-		case !has:
-		case state == confirmed, state == unclaimed:
+	for _, e := range []*entry{e, c.before(kind)} {
+		is, waits := e.takes(kind)
+		if is {
 			return e, false, nil
-		case state == waiting:
-			held = true
 		}
+		held = held || waits
 	}
 	return nil, held || c != nil && c.unread && e == nil, nil
 }
 
-// before is what an account was before the bundle.
-func (c *change) before() *entry {
-	if c == nil {
+// takes reports whether an entry is what orders of a kind are for, or may be found to be.
+func (e *entry) takes(kind transferKind) (is, waits bool) {
+	if e == nil {
+		return false, false
+	}
+	has := e.facts.JettonWallet != nil
+	if kind == nftTransfer {
+		has = e.facts.NftItem != nil
+	}
+	state := e.claims[transferKinds[kind].claim]
+	return has && (state == confirmed || state == unclaimed), has && state == waiting
+}
+
+// before is what an account was to orders of a kind before the bundle, nil where it claims
+// the same still.
+func (c *change) before(kind transferKind) *entry {
+	claim := transferKinds[kind].claim
+	switch {
+	case c == nil || c.old == nil || c.new != nil && claim.Same(c.old.facts, c.new.facts):
 		return nil
+	case c.former != nil && claim.Parent(c.former.new.facts) != nil:
+		return c.former.new
 	}
 	return c.old
 }
 
+// orderOf reads the order of a transaction, nil where it has none.
+func orderOf(t *record.Transaction) (kind transferKind, order row) {
+	switch opcodeOf(t) {
+	case body.JettonTransfer:
+		kind = jettonTransfer
+	case body.JettonBurn:
+		kind = jettonBurn
+	case body.NFTTransfer:
+		kind = nftTransfer
+	default:
+		return 0, nil
+	}
+	root, err := cell.FromBOC(t.InMsg.Body)
+	if err != nil {
+		return 0, nil // a stranger's body that is none
+	}
+	r := toncell.NewReader(root)
+	r.Skip(32) // the opcode
+	return kind, transferKinds[kind].read(t, r)
+}
+
 // order takes a message that tells a wallet or an item to send something.
-func (w *work) order(t *record.Transaction, kind transferKind) error {
+func (w *work) order(t *record.Transaction) error {
+	kind, row := orderOf(t)
+	if row == nil {
+		return nil
+	}
 	as, held, err := w.standing(t.Account, kind)
 	if err != nil || as == nil && !held {
 		return err
 	}
-	root, err := cell.FromBOC(t.InMsg.Body)
-	if err != nil {
-		return nil //nolint:nilerr // a stranger's body that is none
-	}
-	r := toncell.NewReader(root)
-	r.Skip(32) // the opcode
-	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held, row: transferKinds[kind].read(t, r)}
-	if o.row == nil {
-		return nil
-	}
+	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held, row: row, as: as}
 	if held {
 		w.metrics.held.WithLabelValues("held").Inc()
 		if err := w.store.Set(nil, keyHeld, t.Account); err != nil {
@@ -252,35 +279,71 @@ func (w *work) release() error {
 		} else if !settled {
 			continue
 		}
-		var keys [][]byte
-		if err := w.store.Each(append([]byte{keyTransfer}, c.account...), nil, func(lt, _ []byte) bool {
-			keys = append(keys, slices.Concat(c.account, lt))
-			return true
-		}); err != nil {
+		if err := w.decide(c.account); err != nil {
 			return err
 		}
-		for _, key := range keys {
-			o, err := w.transfer(key)
-			if err != nil {
-				return err
-			}
-			if !o.held {
-				continue
-			}
-			as, held, err := w.standing(c.account, o.kind)
-			switch {
-			case err != nil:
-				return err
-			case as != nil:
-				o.held = false
-				w.metrics.held.WithLabelValues("released").Inc()
-			case !held:
-				o.dropped = true
-				w.metrics.held.WithLabelValues("dropped").Inc()
-			}
+	}
+	for _, c := range w.orderedFormers() {
+		if !slices.Contains(c.new.claims[:], confirmed) && !slices.Contains(c.new.claims[:], denied) {
+			continue
+		}
+		if err := w.decide(c.account); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// decide lets go or drops the transfers of an account that need not wait any more.
+func (w *work) decide(account []byte) error {
+	var keys [][]byte
+	if err := w.store.Each(append([]byte{keyTransfer}, account...), nil, func(lt, _ []byte) bool {
+		keys = append(keys, slices.Concat(account, lt))
+		return true
+	}); err != nil {
+		return err
+	}
+	formers, err := w.formersOf(account)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		o, err := w.transfer(key)
+		if err != nil {
+			return err
+		}
+		if !o.held {
+			continue
+		}
+		as, held, err := w.standingOf(o, formers)
+		switch {
+		case err != nil:
+			return err
+		case as != nil:
+			o.held, o.as = false, as
+			w.metrics.held.WithLabelValues("released").Inc()
+		case !held:
+			o.held, o.dropped = false, true
+			w.metrics.held.WithLabelValues("dropped").Inc()
+		}
+	}
+	return nil
+}
+
+// standingOf is standing for a transfer that was held. It belongs to what its account claimed
+// when it was sent: the oldest of the former claims that lasted until then, else that of today.
+func (w *work) standingOf(o *transfer, formers []*change) (as *entry, held bool, err error) {
+	for _, c := range formers {
+		if o.lt > c.until || transferKinds[o.kind].claim.Parent(c.new.facts) == nil {
+			continue
+		}
+		is, waits := c.new.takes(o.kind)
+		if is {
+			as = c.new
+		}
+		return as, waits, nil
+	}
+	return w.standing(o.account, o.kind)
 }
 
 // resolved reports whether an account may have transfers that wait for it, and that
@@ -314,13 +377,16 @@ func (o *transfer) encode() ([]byte, error) {
 	return append(out, row...), nil
 }
 
+// isHeld reports whether a stored transfer is.
+func isHeld(raw []byte) bool { return len(raw) > 1 && raw[1] == 1 }
+
 var errTransfer = errors.New("contracts: store: a transfer that does not decode")
 
 func decodeTransfer(key, raw []byte) (*transfer, error) {
 	if len(key) != 36+8 || len(raw) < 3 || len(raw) < 3+int(raw[2]) {
 		return nil, errTransfer
 	}
-	o := &transfer{account: key[:36], lt: binary.BigEndian.Uint64(key[36:]), kind: transferKind(raw[0]), held: raw[1] == 1,
+	o := &transfer{account: key[:36], lt: binary.BigEndian.Uint64(key[36:]), kind: transferKind(raw[0]), held: isHeld(raw),
 		message: raw[3 : 3+int(raw[2])], stored: true}
 	if int(o.kind) >= len(transferKinds) {
 		return nil, errTransfer

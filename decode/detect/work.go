@@ -44,6 +44,8 @@ type work struct {
 	now       *bundle
 	changes   map[string]*change
 	transfers map[string]*transfer
+	formers   map[string]*change // what accounts claimed before, by account and lt
+	senders   map[string]bool    // accounts with orders in the bundle, nil before somebody asks
 }
 
 // change is what a bundle does to an account.
@@ -55,6 +57,8 @@ type change struct {
 	data     *cell.Cell
 	unread   bool      // the state could not be looked into
 	fresh    bool      // new was read from the state
+	former   *change   // what it claimed before the bundle, nil unless transfers wait for that
+	until    uint64    // of what an account claimed before: the lt up to which it did
 	missing  *[32]byte // the library for want of which not all of it was
 	gas      int64     // that it took
 }
@@ -107,6 +111,7 @@ func (w *work) Bundle(ctx context.Context, in *stage.Bundle) (stage.Output, erro
 
 func (w *work) bundle(ctx context.Context, b *bundle) (stage.Output, error) {
 	w.now, w.changes, w.transfers = b, map[string]*change{}, map[string]*transfer{}
+	w.formers, w.senders = map[string]*change{}, nil
 	for _, step := range []func(context.Context) error{
 		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.detectChanged, w.keepParents, w.check, w.retry, w.link, w.follow,
 	} {
