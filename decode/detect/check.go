@@ -40,6 +40,16 @@ func (w *work) check(ctx context.Context) error {
 			questions = append(questions, of...)
 		}
 	}
+	for _, c := range w.orderedFormers() {
+		if !c.fresh {
+			continue
+		}
+		of, err := w.questions(c)
+		if err != nil {
+			return err
+		}
+		questions = append(questions, of...)
+	}
 	return w.ask(ctx, questions)
 }
 

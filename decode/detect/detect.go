@@ -16,19 +16,19 @@ import (
 // library has come: so many in a bundle, and no more when they have taken the gas of so
 // many runs.
 func (w *work) detectChanged(ctx context.Context) error {
-	if _, err := w.detectEach(ctx, slices.Concat(w.now.accounts, w.now.late)); err != nil {
+	if _, err := w.detectEach(ctx, slices.Concat(w.now.accounts, w.now.late), nil); err != nil {
 		return err
 	}
 	for left, gas := w.configuration.Retries, retryRuns*w.configuration.RunGas; left > 0 && gas > 0; {
-		again, err := w.unread(min(left, retriedAtOnce))
-		if err != nil || len(again) == 0 {
+		again, formers, err := w.unread(min(left, retriedAtOnce))
+		if err != nil || len(again)+len(formers) == 0 {
 			return err
 		}
-		took, err := w.detectEach(ctx, again)
+		took, err := w.detectEach(ctx, again, formers)
 		if err != nil {
 			return err
 		}
-		left, gas = left-len(again), gas-took
+		left, gas = left-len(again)-len(formers), gas-took
 	}
 	return nil
 }
@@ -36,8 +36,9 @@ func (w *work) detectChanged(ctx context.Context) error {
 // lookedAtOnce is after how many accounts it is looked at what they took.
 const retriedAtOnce = 32
 
-// detectEach looks into accounts, and returns the gas that it took.
-func (w *work) detectEach(ctx context.Context, list []*record.Account) (gas int64, err error) {
+// detectEach looks into accounts, and into what accounts were before, and returns the gas
+// that it took.
+func (w *work) detectEach(ctx context.Context, list []*record.Account, formers []*change) (gas int64, err error) {
 	var fresh []*change
 	for _, a := range list {
 		c, err := w.changed(a)
@@ -45,6 +46,14 @@ func (w *work) detectEach(ctx context.Context, list []*record.Account) (gas int6
 			return 0, err
 		}
 		if c != nil && c.fresh {
+			fresh = append(fresh, c)
+		}
+	}
+	for _, c := range formers {
+		if err := w.open(c); err != nil {
+			return 0, err
+		}
+		if c.fresh {
 			fresh = append(fresh, c)
 		}
 	}
@@ -66,6 +75,8 @@ func (w *work) detectEach(ctx context.Context, list []*record.Account) (gas int6
 // where that is nothing, the account is put off and stays what it was.
 func (w *work) retryWithLibrary(c *change) error {
 	switch {
+	case c.until != 0:
+		return w.opened(c)
 	case c.missing == nil:
 		return nil
 	case nothing(c.new.facts):
@@ -88,8 +99,7 @@ func (w *work) changed(a *record.Account) (*change, error) {
 	w.metrics.accounts.Inc()
 	c := &change{account: a.Account, old: old, state: a}
 	w.changes[string(a.Account)] = c
-	waited, err := w.awaitNoMore(a.Account)
-	if err != nil {
+	if c.waited, err = w.awaitNoMore(a.Account); err != nil {
 		return nil, err
 	}
 	if !isActive(a) {
@@ -110,7 +120,7 @@ func (w *work) changed(a *record.Account) (*change, error) {
 	if len(a.State.DataHash) > 0 && (err != nil || c.data == nil || !bytes.Equal(c.data.Hash(), a.State.DataHash)) {
 		missing.what = "data"
 	}
-	if missing.what != "" && !waited && old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
+	if missing.what != "" && c.waited == nil && old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
 		c.new = old.clone()
 		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
 		return c, nil

@@ -17,7 +17,7 @@ import (
 // heldBack are keys of what waits for something.
 func (s *script) heldBack() (keys [][]byte) {
 	s.Helper()
-	for _, list := range []byte{keyWaiting, keyTransfer, keyMessage, keyFormer} {
+	for _, list := range []byte{keyWaiting, keyTransfer, keyMessage, keyFormer, keyUnread, keyLacks, keyCame} {
 		if err := s.store.Each([]byte{list}, nil, func(rest, _ []byte) bool {
 			keys = append(keys, append([]byte{list}, rest...))
 			return true
@@ -190,5 +190,43 @@ func TestNothingIsKeptOfAWalletThatIsGoneAndHasSentNothing(t *testing.T) {
 	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}})
 	if keys := s.heldBack(); len(keys) != 0 || len(s.jettons) != 0 {
 		t.Errorf("after the master has denied it %x is kept and there are %d transfers, want nothing", keys, len(s.jettons))
+	}
+}
+
+// A wallet whose code is a library that is not known yet is gone before that comes.
+func TestATransferWaitsForTheLibraryOfItsWalletThoughThatIsGone(t *testing.T) {
+	init, library := lent(t, minter.Wallet(0, person(2)).StateInit())
+	for name, c := range map[string]struct {
+		at        *address.Address
+		then      *tlb.StateInit // what it is from the bundle of its second order on
+		with      []*record.Library
+		transfers int
+	}{
+		"of a wallet":                             {minter.Wallet(0, person(2)).Address(0), nil, nil, 2},
+		"of a wallet, gone as the library comes":  {minter.Wallet(0, person(2)).Address(0), nil, []*record.Library{library}, 2},
+		"of a wallet that is a master":            {minter.Wallet(0, person(2)).Address(0), minter.StateInit(), nil, 2},
+		"of what turns out to be nobody's wallet": {person(9), nil, nil, 0},
+	} {
+		s := newScript(t)
+		s.next([]state{{at: minter.Address(0), init: minter.StateInit()}, {at: c.at, init: init}}, s.order(c.at, sending(5), body.JettonTransfer, false))
+		s.libraries = c.with
+		s.next([]state{{at: c.at, init: c.then}}, s.order(c.at, sending(6), body.JettonTransfer, false))
+		s.restart()
+		s.next(nil)
+		s.libraries = []*record.Library{library}
+		s.next(nil)
+		s.restart()
+		s.next(nil)
+		if len(s.jettons) != c.transfers {
+			t.Errorf("%s: %d transfers, want %d", name, len(s.jettons), c.transfers)
+		}
+		for _, o := range s.jettons {
+			if !bytes.Equal(o.Master, raw(minter.Address(0))) {
+				t.Errorf("%s: the transfer is %v, want it of the master", name, o)
+			}
+		}
+		if keys := s.heldBack(); len(keys) != 0 {
+			t.Errorf("%s: %x is kept, want nothing", name, keys)
+		}
 	}
 }

@@ -24,6 +24,8 @@ type script struct {
 	seqno uint32
 	lt    uint64
 	told  map[string]bool
+	// libraries come with the next bundle.
+	libraries []*record.Library
 }
 
 func newScript(t testing.TB, change ...func(*Configuration)) *script {
@@ -50,7 +52,8 @@ func (s *script) next(states []state, transactions ...*record.Transaction) []*re
 	s.Helper()
 	s.seqno++
 	b := &bundle{mcSeqno: s.seqno, prev: s.seqno - 1, seal: &record.Seal{Master: &record.BlockId{Seqno: s.seqno}, GenUtime: 1_750_000_000 + s.seqno},
-		transactions: transactions}
+		transactions: transactions, libraries: s.libraries}
+	s.libraries = nil
 	for _, one := range states {
 		s.lt += 10
 		a := &record.Account{Account: raw(one.at), McSeqno: s.seqno, LastTransLt: s.lt, Now: b.seal.GenUtime,

@@ -14,7 +14,7 @@ const (
 	keyEntry    = 'a' // account → entry
 	keyArrived  = 'b' // masterchain seqno → AccountBatch: what lite servers gave for the bundle
 	keyCode     = 'c' // code hash → BoC
-	keyFormer   = 'f' // account, lt → what the account claimed up to that lt, for which transfers wait
+	keyFormer   = 'f' // account, lt → what the account claimed up to that lt, for which transfers wait; nothing while it is unread
 	keyHeld     = 'h' // account → nothing: transfers wait for it, of which nothing else is known
 	keyLibrary  = 'l' // library hash → BoC
 	keyMessage  = 'm' // message hash → account, lt of the transfer that it carries
@@ -22,7 +22,7 @@ const (
 	keyParent   = 'p' // account → state of a contract that others are checked against
 	keyRetry    = 'r' // parent → the child after which its children are to be checked
 	keyTransfer = 't' // account, lt → transfer or burn that is not finished
-	keyUnread   = 'u' // hash of a code or library, account → Account that is looked into when that has come
+	keyUnread   = 'u' // hash of a code or library, account, and lt of what it was before → Account that is looked into when that has come
 	keyLacks    = 'v' // account → the hash under which it is unread
 	keyWaiting  = 'w' // parent, child, and lt of what it claimed before → nothing: a claim that waits
 	keyCame     = 'x' // hash of a code or library that has come, for which accounts are unread

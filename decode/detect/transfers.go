@@ -131,7 +131,8 @@ func (w *work) standing(account []byte, kind transferKind) (as *entry, held bool
 		}
 		held = held || waits
 	}
-	return nil, held || c != nil && c.unread && e == nil, nil
+	unread := c != nil && (c.unread && e == nil || c.former != nil && c.former.unread)
+	return nil, held || unread, nil
 }
 
 // takes reports whether an entry is what orders of a kind are for, or may be found to be.
@@ -284,7 +285,8 @@ func (w *work) release() error {
 		}
 	}
 	for _, c := range w.orderedFormers() {
-		if !slices.Contains(c.new.claims[:], confirmed) && !slices.Contains(c.new.claims[:], denied) {
+		decided := slices.ContainsFunc(c.new.claims[:], func(s claimState) bool { return s == confirmed || s == denied })
+		if !decided && !c.opened {
 			continue
 		}
 		if err := w.decide(c.account); err != nil {
@@ -334,14 +336,14 @@ func (w *work) decide(account []byte) error {
 // when it was sent: the oldest of the former claims that lasted until then, else that of today.
 func (w *work) standingOf(o *transfer, formers []*change) (as *entry, held bool, err error) {
 	for _, c := range formers {
-		if o.lt > c.until || transferKinds[o.kind].claim.Parent(c.new.facts) == nil {
+		if o.lt > c.until || !c.unread && !c.opened && transferKinds[o.kind].claim.Parent(c.new.facts) == nil {
 			continue
 		}
 		is, waits := c.new.takes(o.kind)
 		if is {
 			as = c.new
 		}
-		return as, waits, nil
+		return as, waits || c.unread, nil
 	}
 	return w.standing(o.account, o.kind)
 }

@@ -20,17 +20,27 @@ func (w *work) await(a *record.Account, hash []byte) error {
 	return w.store.Set(hash, keyLacks, a.Account)
 }
 
-// awaitNoMore forgets what an account waits for, if it does: it is looked into
-// now.
-func (w *work) awaitNoMore(account []byte) (waited bool, err error) {
+// unreadState is the state of an account that waits for a code or a library.
+type unreadState struct {
+	hash  []byte // of the code or library
+	state []byte // nil when it is looked into now
+}
+
+// awaitNoMore forgets what an account waits for, and returns it, nil for nothing: it is
+// looked into now.
+func (w *work) awaitNoMore(account []byte) (*unreadState, error) {
 	hash, err := w.store.Get(keyLacks, account)
 	if err != nil || hash == nil {
-		return false, err
+		return nil, err
+	}
+	state, err := w.store.Get(keyUnread, hash, account)
+	if err != nil {
+		return nil, err
 	}
 	if err := w.store.Delete(keyLacks, account); err != nil {
-		return false, err
+		return nil, err
 	}
-	return true, w.store.Delete(keyUnread, hash, account)
+	return &unreadState{hash, state}, w.store.Delete(keyUnread, hash, account)
 }
 
 // askAgain sees to it that a parent's children are checked once more when the
@@ -70,45 +80,51 @@ func (w *work) came(hash []byte) error {
 }
 
 // unread are accounts whose code or library has come, up to a limit, in the state
-// that was the newest when they were put off.
-func (w *work) unread(limit int) (list []*record.Account, err error) {
+// that was the newest when they were put off, and former ones.
+func (w *work) unread(limit int) (list []*record.Account, formers []*change, err error) {
 	var hashes [][]byte
 	if err := w.store.Each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
 		hashes = append(hashes, hash)
 		return len(hashes) < limit
 	}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, hash := range hashes {
 		more := false
 		var broken error
-		begin := len(list)
-		err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
-			if more = len(list) == limit; more {
+		var waiters [][]byte
+		err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(waiter, state []byte) bool {
+			if more = len(list)+len(formers) == limit; more {
 				return false
 			}
 			a := &record.Account{}
 			if broken = a.UnmarshalVT(state); broken != nil {
 				return false
 			}
-			list = append(list, a)
+			waiters = append(waiters, waiter)
+			if c := changeOf(waiter); c.until == 0 {
+				list = append(list, a)
+			} else {
+				c.state = a
+				formers = append(formers, c)
+			}
 			return true
 		})
 		if err != nil || broken != nil {
-			return nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
+			return nil, nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
 		}
-		for _, a := range list[begin:] {
-			if err := w.store.Delete(keyUnread, hash, a.Account); err != nil {
-				return nil, err
+		for _, waiter := range waiters {
+			if err := w.store.Delete(keyUnread, hash, waiter); err != nil {
+				return nil, nil, err
 			}
 		}
 		if more {
 			break
 		}
 		if err := w.store.Delete(keyCame, hash); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	w.metrics.reread.Add(float64(len(list)))
-	return list, nil
+	w.metrics.reread.Add(float64(len(list) + len(formers)))
+	return list, formers, nil
 }

@@ -55,12 +55,14 @@ type change struct {
 	state    *record.Account // nil when the account itself did not change
 	code     *contract.Code
 	data     *cell.Cell
-	unread   bool      // the state could not be looked into
-	fresh    bool      // new was read from the state
-	former   *change   // what it claimed before the bundle, nil unless transfers wait for that
-	until    uint64    // of what an account claimed before: the lt up to which it did
-	missing  *[32]byte // the library for want of which not all of it was
-	gas      int64     // that it took
+	unread   bool         // the state could not be looked into
+	waited   *unreadState // what the account waited for until the bundle, nil for nothing
+	fresh    bool         // new was read from the state
+	former   *change      // what it claimed before the bundle, nil unless transfers wait for that
+	until    uint64       // of what an account claimed before: the lt up to which it did
+	opened   bool         // of that, too: it was looked into with the bundle
+	missing  *[32]byte    // the library for want of which not all of it was
+	gas      int64        // that it took
 }
 
 const (
