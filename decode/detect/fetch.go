@@ -40,6 +40,8 @@ type fetcher struct {
 	head    *record.BlockId    // the newest masterchain block of the log
 	settled map[want]time.Time // lately, and when
 	arrived []*record.AccountBatch
+	coming  map[string]struct{} // accounts in arrived
+	passed  map[string]uint64   // lt up to which the log has come, of accounts that are asked for or in arrived
 }
 
 // settledFor is how long something is not asked for again.
@@ -49,7 +51,7 @@ func newFetcher(c *Component) *fetcher {
 	if c.lite == nil {
 		return nil
 	}
-	f := &fetcher{Component: c, settled: map[want]time.Time{}}
+	f := &fetcher{Component: c, settled: map[want]time.Time{}, coming: map[string]struct{}{}, passed: map[string]uint64{}}
 	f.queue = retry.New(c.configuration.Fetch, f.ask)
 	return f
 }
@@ -78,6 +80,19 @@ func (f *fetcher) at(head *record.BlockId) {
 	f.head = head
 }
 
+// passes says which accounts the log tells of: an answer about one of them that is older is
+// none any more.
+func (f *fetcher) passes(accounts []*record.Account) {
+	for _, a := range accounts {
+		asked := f.queue.Has(want{wantParent, string(a.Account)})
+		f.mutex.Lock()
+		if _, coming := f.coming[string(a.Account)]; asked || coming {
+			f.passed[string(a.Account)] = a.LastTransLt
+		}
+		f.mutex.Unlock()
+	}
+}
+
 // maxTaken is about how much of what has arrived goes into one bundle: it is one
 // entry of the store, and a record of the topic of the store's changes.
 const maxTaken = 4 << 20
@@ -95,7 +110,13 @@ func (f *fetcher) take() (taken *record.AccountBatch) {
 		if taken == nil {
 			taken = &record.AccountBatch{}
 		}
-		taken.Late = append(taken.Late, next.Late...)
+		for _, a := range next.Late {
+			if a.LastTransLt >= f.passed[string(a.Account)] {
+				taken.Late = append(taken.Late, a)
+			}
+			delete(f.coming, string(a.Account))
+			delete(f.passed, string(a.Account))
+		}
 		taken.Codes = append(taken.Codes, next.Codes...)
 		taken.Libraries = append(taken.Libraries, next.Libraries...)
 		if len(next.Config) > 0 {
@@ -154,8 +175,13 @@ func (f *fetcher) keep(w want, batch *record.AccountBatch) {
 		clear(f.settled)
 	}
 	f.settled[w] = time.Now()
-	if batch != nil {
-		f.arrived = append(f.arrived, batch)
+	if batch == nil {
+		delete(f.passed, w.id)
+		return
+	}
+	f.arrived = append(f.arrived, batch)
+	for _, a := range batch.Late {
+		f.coming[string(a.Account)] = struct{}{}
 	}
 }
 

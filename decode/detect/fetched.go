@@ -20,6 +20,7 @@ func (w *work) want(kind wantKind, id []byte) { w.fetcher.want(kind, id) }
 func (w *work) takeFetched(context.Context) error {
 	if w.fetcher != nil {
 		w.fetcher.at(w.now.seal.Master)
+		w.fetcher.passes(w.now.accounts)
 	}
 	place := number(w.now.mcSeqno)
 	kept, err := w.store.Get(keyArrived, place)
