@@ -76,7 +76,8 @@ func (w *work) forget(c *change) error {
 		return nil
 	}
 	for _, claim := range contract.ClaimsOf(c.old.facts) {
-		if c.old.claims[claim.Kind] != waiting {
+		content := claim.Kind == contract.ClaimNFTItem && !claim.Kind.Same(c.old.facts, c.new.facts) // may be waited for
+		if c.old.claims[claim.Kind] != waiting && !content {
 			continue
 		}
 		if err := w.store.Delete(keyWaiting, claim.Parent, c.account); err != nil {

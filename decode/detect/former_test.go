@@ -17,7 +17,7 @@ import (
 // heldBack are keys of what waits for something.
 func (s *script) heldBack() (keys [][]byte) {
 	s.Helper()
-	for _, list := range []byte{keyWaiting, keyTransfer, keyMessage, keyFormer, keyUnread, keyLacks, keyCame} {
+	for _, list := range []byte{keyHeld, keyWaiting, keyTransfer, keyMessage, keyFormer, keyUnread, keyLacks, keyCame} {
 		if err := s.store.Each([]byte{list}, nil, func(rest, _ []byte) bool {
 			keys = append(keys, append([]byte{list}, rest...))
 			return true

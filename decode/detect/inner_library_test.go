@@ -198,8 +198,9 @@ func TestAClaimIsCheckedAgainWhenTheLibraryOfTheParentComes(t *testing.T) {
 	}
 }
 
-func TestTheContentOfAnItemIsAskedForAgainWhenTheLibraryOfTheCollectionComes(t *testing.T) {
-	s := newScript(t)
+// obscure makes an item, and its collection, whose get_nft_content lies in a library.
+func (s *script) obscure(t *testing.T) (*record.Library, state) {
+	t.Helper()
 	collection := contracts.NFTCollection{Owner: person(1), Content: contracts.OffchainContent("https://example.org/c.json"),
 		CommonContent: contracts.SnakeText("https://example.org/"), Royalty: contracts.Royalty{Numerator: 1, Denominator: 20, Destination: person(1)}}
 	init, library := lentMethod(t, collection.StateInit(), "get_nft_content")
@@ -209,15 +210,22 @@ func TestTheContentOfAnItemIsAskedForAgainWhenTheLibraryOfTheCollectionComes(t *
 	data := cell.BeginCell().MustStoreUInt(3, 64).MustStoreAddr(at).MustStoreAddr(person(2)).MustStoreRef(contracts.SnakeText("3.json")).
 		MustStoreAddr(address.NewAddressNone()).EndCell()
 	owned := &tlb.StateInit{Code: item.StateInit().Code, Data: data}
-	s.next([]state{{at: at, init: init}, {at: item.Address(0), init: owned}})
-	if i := s.of(item.Address(0)).GetNftItem(); i == nil || i.Content != nil {
+	one := state{at: item.Address(0), init: owned}
+	s.next([]state{{at: at, init: init}, one})
+	return library, one
+}
+
+func TestTheContentOfAnItemIsAskedForAgainWhenTheLibraryOfTheCollectionComes(t *testing.T) {
+	s := newScript(t)
+	library, item := s.obscure(t)
+	if i := s.of(item.at).GetNftItem(); i == nil || i.Content != nil {
 		t.Fatalf("without the library the item is %v, want one without content", i)
 	}
-	s.next([]state{{at: item.Address(0), init: owned}})
+	s.next([]state{item})
 	s.bring(library)
-	content := s.of(item.Address(0)).GetNftItem().GetContent().GetAttributes()
+	content := s.of(item.at).GetNftItem().GetContent().GetAttributes()
 	if len(content) != 1 || content[0].Value != "https://example.org/3.json" {
-		t.Errorf("with the library the item is %v", s.of(item.Address(0)))
+		t.Errorf("with the library the item is %v", s.of(item.at))
 	}
 	for _, list := range []byte{keyWaiting, keyRetry, keyAsked} {
 		if err := s.store.Each([]byte{list}, nil, func(rest, _ []byte) bool {
@@ -226,6 +234,15 @@ func TestTheContentOfAnItemIsAskedForAgainWhenTheLibraryOfTheCollectionComes(t *
 		}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestAnItemThatIsGoneDoesNotWaitForItsContent(t *testing.T) {
+	s := newScript(t)
+	_, item := s.obscure(t)
+	s.next([]state{{at: item.at}})
+	if keys := s.heldBack(); len(keys) != 0 {
+		t.Errorf("%x is kept, want nothing", keys)
 	}
 }
 

@@ -195,7 +195,7 @@ func (w *work) order(t *record.Transaction) error {
 	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held, row: row, as: as}
 	if held {
 		w.metrics.held.WithLabelValues("held").Inc()
-		if err := w.store.Set(nil, keyHeld, t.Account); err != nil {
+		if err := w.hold(t.Account); err != nil {
 			return err
 		}
 	}
@@ -205,6 +205,14 @@ func (w *work) order(t *record.Transaction) error {
 		return nil
 	}
 	return w.store.Set(transferKey(t.Account, t.Lt), keyMessage, o.message)
+}
+
+// hold notes that transfers wait for an account of which nothing is known.
+func (w *work) hold(account []byte) error {
+	if e, err := w.entry(account); err != nil || e != nil {
+		return err
+	}
+	return w.store.Set(nil, keyHeld, account)
 }
 
 // send finds out what became of an order in its own transaction.
