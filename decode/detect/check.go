@@ -152,7 +152,7 @@ func (w *work) answered(q *question) error {
 	wait := q.answer.Missing != nil // for the content
 	switch {
 	case q.known:
-		if q.answer.Content != nil {
+		if q.answer.Content != nil || !wait {
 			e.facts.NftItem.Content = q.answer.Content
 		}
 	case q.answer.Verdict == contract.Confirmed:

@@ -307,3 +307,26 @@ func TestALibraryIsFetchedAfterARestart(t *testing.T) {
 		})
 	}
 }
+
+// An item whose content has come to have no form of TEP-64 has none, as one that is seen for
+// the first time with that.
+func TestAnItemHasNoContentThatItHasNoMore(t *testing.T) {
+	collection := contracts.NFTCollection{Owner: person(1), Content: contracts.OffchainContent("https://example.org/c.json")}
+	at := collection.Item(0, 3).Address(0)
+	item := func(content *cell.Cell) state {
+		data := cell.BeginCell().MustStoreUInt(3, 64).MustStoreAddr(collection.Address(0)).MustStoreAddr(person(2)).MustStoreRef(content).
+			MustStoreAddr(address.NewAddressNone()).EndCell()
+		return state{at: at, init: &tlb.StateInit{Code: collection.Item(0, 3).StateInit().Code, Data: data}}
+	}
+	whole, junk := item(contracts.OffchainContent("https://example.org/3.json")), item(cell.BeginCell().MustStoreUInt(0xff, 8).EndCell())
+	for name, states := range map[string][]state{"at first": {junk}, "later": {whole, junk}} {
+		s := newScript(t)
+		s.next([]state{{at: collection.Address(0), init: collection.StateInit()}})
+		for _, one := range states {
+			s.next([]state{one})
+		}
+		if i := s.of(at).GetNftItem(); i == nil || i.Content != nil {
+			t.Errorf("an item whose content is none %s is %v, want one without content", name, i)
+		}
+	}
+}
