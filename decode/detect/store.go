@@ -26,6 +26,7 @@ const (
 	keyLacks    = 'v' // account → the hash under which it is unread
 	keyWaiting  = 'w' // parent, child, and lt of what it claimed before → nothing: a claim that waits
 	keyCame     = 'x' // hash of a code or library that has come, for which accounts are unread
+	keyZone     = 'z' // collection that the root of the names has named → its zone
 	keyConfig   = 'C' // masterchain seqno → parameters of the chain from that bundle on, BoC
 )
 

@@ -87,7 +87,7 @@ func (c *Component) begin(session *stage.Session) (*work, error) {
 	return w, w.findZone(context.Background())
 }
 
-// recall takes up the config and the libraries that bundles brought before.
+// recall takes up the config, the zones and the libraries that bundles brought before.
 func (w *work) recall() error {
 	config, err := w.store.Newest(keyConfig, w.store.Marker())
 	if err != nil {
@@ -97,6 +97,14 @@ func (w *work) recall() error {
 		if err := w.useConfig(config); err != nil {
 			return err
 		}
+	}
+	if err := w.store.Each([]byte{keyZone}, nil, func(collection, zone []byte) bool {
+		if _, known := w.zones[string(collection)]; !known {
+			w.zones[string(collection)] = string(zone)
+		}
+		return true
+	}); err != nil {
+		return err
 	}
 	var problem error
 	err = w.store.Each([]byte{keyLibrary}, nil, func(_, boc []byte) bool {

@@ -68,12 +68,11 @@ func (w *work) findZone(ctx context.Context) error {
 		return err
 	}
 	resolver, ok := w.detector.Zone(w.asked(ctx, root), "ton")
-	if ok && resolver != nil {
-		if _, known := w.zones[string(resolver)]; !known {
-			w.zones[string(resolver)] = "ton"
-		}
+	if _, known := w.zones[string(resolver)]; !ok || resolver == nil || known {
+		return nil
 	}
-	return nil
+	w.zones[string(resolver)] = "ton"
+	return w.store.Set([]byte("ton"), keyZone, resolver)
 }
 
 // asked is a parent at the moment of the bundle.
