@@ -41,12 +41,15 @@ func changeOf(waiter []byte) *change {
 func (w *work) leave(c *change) (*change, error) {
 	unread := c.old == nil && c.waited != nil && c.waited.state != nil
 	left := &entry{facts: &record.Contract{}}
+	changed := false
 	if c.old != nil {
 		left = c.old.claimed(func(kind contract.ClaimKind) bool {
-			return c.old.claims[kind] == waiting && !kind.Same(c.old.facts, c.new.facts)
+			waits := c.old.claims[kind] == waiting
+			changed = changed || waits && !kind.Same(c.old.facts, c.new.facts)
+			return waits
 		})
 	}
-	if !unread && nothing(left.facts) {
+	if !unread && !changed {
 		return nil, nil
 	}
 	held, err := w.holds(c.account)
@@ -176,26 +179,16 @@ func (w *work) former(waiter []byte) (*change, error) {
 	return c, nil
 }
 
-// formersOf are what an account claimed before, the oldest first.
-func (w *work) formersOf(account []byte) (list []*change, err error) {
-	var waiters [][]byte
-	if err := w.store.Each(append([]byte{keyFormer}, account...), nil, func(until, _ []byte) bool {
-		waiters = append(waiters, slices.Concat(account, until))
+// untils are the lts up to which an account claimed something else, ascending.
+func (w *work) untils(account []byte) (list []uint64, err error) {
+	err = w.store.Each(append([]byte{keyFormer}, account...), nil, func(until, _ []byte) bool {
+		list = append(list, binary.BigEndian.Uint64(until))
 		return true
-	}); err != nil {
-		return nil, err
-	}
-	for _, waiter := range waiters {
-		c, err := w.former(waiter)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
+	})
 	if c := w.changes[string(account)]; c != nil && c.former != nil {
-		list = append(list, c.former)
+		list = append(list, c.former.until)
 	}
-	return list, nil
+	return list, err
 }
 
 // orderedFormers are those that the bundle has to do with, by account and age.

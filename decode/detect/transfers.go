@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -279,81 +280,118 @@ func (w *work) transfer(key []byte) (*transfer, error) {
 	return o, nil
 }
 
+// decision is what of an account's transfers need not wait any more: those of what it is now,
+// and those of what it claimed before, by the lt up to which it did.
+type decision struct {
+	now     bool
+	formers map[uint64]*change
+}
+
 // release lets go the transfers of accounts that are confirmed now, and drops
 // those of accounts that are not what they claimed.
 func (w *work) release() error {
+	decided := map[string]*decision{}
+	of := func(account []byte) *decision {
+		if decided[string(account)] == nil {
+			decided[string(account)] = &decision{formers: map[uint64]*change{}}
+		}
+		return decided[string(account)]
+	}
 	for _, c := range w.ordered() {
 		if settled, err := w.resolved(c); err != nil {
 			return err
-		} else if !settled {
-			continue
-		}
-		if err := w.decide(c.account); err != nil {
-			return err
+		} else if settled {
+			of(c.account).now = true
 		}
 	}
-	for _, c := range w.orderedFormers() {
-		decided := slices.ContainsFunc(c.new.claims[:], func(s claimState) bool { return s == confirmed || s == denied })
-		if !decided && !c.opened {
-			continue
+	for _, c := range w.formers {
+		if c.opened || slices.ContainsFunc(c.new.claims[:], func(s claimState) bool { return s == confirmed || s == denied }) {
+			of(c.account).formers[c.until] = c
 		}
-		if err := w.decide(c.account); err != nil {
+	}
+	for _, account := range slices.Sorted(maps.Keys(decided)) {
+		if err := w.decide([]byte(account), decided[account]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decide lets go or drops the transfers of an account that need not wait any more.
-func (w *work) decide(account []byte) error {
-	var keys [][]byte
-	if err := w.store.Each(append([]byte{keyTransfer}, account...), nil, func(lt, _ []byte) bool {
-		keys = append(keys, slices.Concat(account, lt))
+// decide lets go or drops transfers of an account. Whoever makes an account claim much has no
+// more gone through for it than there is to be decided.
+func (w *work) decide(account []byte, d *decision) error {
+	untils, err := w.untils(account)
+	if err != nil {
+		return err
+	}
+	var after []byte
+	if len(d.formers) == 0 && len(untils) > 0 {
+		after = binary.BigEndian.AppendUint64(nil, untils[len(untils)-1])
+	}
+	type held struct {
+		key    []byte
+		former *change
+	}
+	var list []held
+	if err := w.store.Each(append([]byte{keyTransfer}, account...), after, func(lt, raw []byte) bool {
+		for len(untils) > 0 && untils[0] < binary.BigEndian.Uint64(lt) {
+			untils = untils[1:]
+		}
+		o := held{key: slices.Concat(account, lt)}
+		if len(untils) > 0 {
+			if o.former = d.formers[untils[0]]; o.former == nil {
+				return true
+			}
+		} else if !d.now {
+			return false
+		}
+		if isHeld(raw) {
+			list = append(list, o)
+		}
 		return true
 	}); err != nil {
 		return err
 	}
-	formers, err := w.formersOf(account)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		o, err := w.transfer(key)
-		if err != nil {
+	for _, o := range list {
+		if err := w.decideOne(o.key, o.former); err != nil {
 			return err
-		}
-		if !o.held {
-			continue
-		}
-		as, held, err := w.standingOf(o, formers)
-		switch {
-		case err != nil:
-			return err
-		case as != nil:
-			o.held, o.as = false, as
-			w.metrics.held.WithLabelValues("released").Inc()
-		case !held:
-			o.held, o.dropped = false, true
-			w.metrics.held.WithLabelValues("dropped").Inc()
 		}
 	}
 	return nil
 }
 
-// standingOf is standing for a transfer that was held. It belongs to what its account claimed
-// when it was sent: the oldest of the former claims that lasted until then, else that of today.
-func (w *work) standingOf(o *transfer, formers []*change) (as *entry, held bool, err error) {
-	for _, c := range formers {
-		if o.lt > c.until || !c.unread && !c.opened && transferKinds[o.kind].claim.Parent(c.new.facts) == nil {
-			continue
-		}
-		is, waits := c.new.takes(o.kind)
-		if is {
-			as = c.new
-		}
-		return as, waits || c.unread, nil
+// decideOne lets go or drops a transfer, of what its account claimed before, nil for what it
+// is now, or lets it wait.
+func (w *work) decideOne(key []byte, former *change) error {
+	o, err := w.transfer(key)
+	if err != nil {
+		return err
 	}
-	return w.standing(o.account, o.kind)
+	as, held, err := w.standingOf(o, former)
+	switch {
+	case err != nil:
+		return err
+	case as != nil:
+		o.held, o.as = false, as
+		w.metrics.held.WithLabelValues("released").Inc()
+	case !held:
+		o.held, o.dropped = false, true
+		w.metrics.held.WithLabelValues("dropped").Inc()
+	}
+	return nil
+}
+
+// standingOf is standing for a transfer of what its account claimed before, nil for what it
+// is now.
+func (w *work) standingOf(o *transfer, former *change) (as *entry, held bool, err error) {
+	if former == nil {
+		return w.standing(o.account, o.kind)
+	}
+	is, held := former.new.takes(o.kind)
+	if is {
+		as = former.new
+	}
+	return as, held, nil
 }
 
 // resolved reports whether an account may have transfers that wait for it, and that
