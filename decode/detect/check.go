@@ -22,14 +22,17 @@ type question struct {
 func (w *work) check(ctx context.Context) error {
 	var questions []*question
 	for _, c := range w.ordered() {
-		if c.state == nil || c.new == nil || c.unread {
+		if c.state == nil {
 			continue
-		}
-		if err := w.forget(c); err != nil {
-			return err
 		}
 		former, err := w.leave(c)
 		if err != nil {
+			return err
+		}
+		if c.new == nil || c.unread {
+			continue
+		}
+		if err := w.forget(c); err != nil {
 			return err
 		}
 		for _, claimant := range []*change{former, c} {

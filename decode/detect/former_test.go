@@ -196,6 +196,7 @@ func TestNothingIsKeptOfAWalletThatIsGoneAndHasSentNothing(t *testing.T) {
 // A wallet whose code is a library that is not known yet is gone before that comes.
 func TestATransferWaitsForTheLibraryOfItsWalletThoughThatIsGone(t *testing.T) {
 	init, library := lent(t, minter.Wallet(0, person(2)).StateInit())
+	unknown, other := lent(t, minter.StateInit())
 	for name, c := range map[string]struct {
 		at        *address.Address
 		then      *tlb.StateInit // what it is from the bundle of its second order on
@@ -205,6 +206,7 @@ func TestATransferWaitsForTheLibraryOfItsWalletThoughThatIsGone(t *testing.T) {
 		"of a wallet":                             {minter.Wallet(0, person(2)).Address(0), nil, nil, 2},
 		"of a wallet, gone as the library comes":  {minter.Wallet(0, person(2)).Address(0), nil, []*record.Library{library}, 2},
 		"of a wallet that is a master":            {minter.Wallet(0, person(2)).Address(0), minter.StateInit(), nil, 2},
+		"of a wallet that is unknown again":       {minter.Wallet(0, person(2)).Address(0), unknown, nil, 2},
 		"of what turns out to be nobody's wallet": {person(9), nil, nil, 0},
 	} {
 		s := newScript(t)
@@ -212,6 +214,8 @@ func TestATransferWaitsForTheLibraryOfItsWalletThoughThatIsGone(t *testing.T) {
 		s.libraries = c.with
 		s.next([]state{{at: c.at, init: c.then}}, s.order(c.at, sending(6), body.JettonTransfer, false))
 		s.restart()
+		s.next(nil)
+		s.libraries = []*record.Library{other}
 		s.next(nil)
 		s.libraries = []*record.Library{library}
 		s.next(nil)
