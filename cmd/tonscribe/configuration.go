@@ -20,6 +20,7 @@ import (
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/config"
+	"tonscribe/internal/egress"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/listen"
 	"tonscribe/internal/lite"
@@ -305,6 +306,13 @@ func (s *settings) complete() error {
 	for key, proofs := range map[string]lite.Proofs{"ingest": s.Ingest.Proofs, "api.lite": s.API.Lite.Proofs} {
 		if err := proofs.Validate(); err != nil {
 			return fmt.Errorf("%s.%w", key, err)
+		}
+	}
+	for key, networks := range map[string][]string{
+		"metadata.allow_networks": s.Metadata.AllowNetworks, "webhooks.send.allow_networks": s.Webhooks.Send.AllowNetworks, "webhooks.send.deny_networks": s.Webhooks.Send.DenyNetworks,
+	} {
+		if _, err := egress.Networks(networks); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	for _, dsn := range []string{s.ClickHouse.DSN, s.ClickHouse.ReaderDSN} {

@@ -266,6 +266,7 @@ func TestKeysOfPartsThatDoNotRunAreChecked(t *testing.T) {
 	for key, value := range map[string]string{
 		"api.lite.proofs": "maybe", "ingest.proofs": "", "network_config.zerostate": "17a3", "network_config.url": "http://example.com/c.json",
 		"network_config.refresh": "0s", "network_config.timeout": "-1s", "network_config.max_bytes": "0",
+		"metadata.allow_networks": "10.1.0.7", "webhooks.send.allow_networks": "localhost", "webhooks.send.deny_networks": "10.0.0.0/8,10.0.0.0/99",
 	} {
 		s := &settings{Configuration: defaultConfiguration()}
 		if err := config.New(&s.Configuration).Set(key, value, "test"); err != nil {
