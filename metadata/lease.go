@@ -81,3 +81,11 @@ func (l *lease) leave(ctx context.Context) {
 	defer cancel()
 	_ = l.report(ctx, false)
 }
+
+// Worker is a process that fetched, or stood by, within the lease; empty where none did.
+// It is for those who would take the tables away from it.
+func Worker(ctx context.Context, tables *clickhouse.Client, within time.Duration) (name string, err error) {
+	err = tables.Conn().QueryRow(ctx, `SELECT minIf(worker, newest.2 AND newest.1 + ? > toUnixTimestamp64Milli(now64(3)))
+		FROM (SELECT worker, max((seen, live)) AS newest FROM metadata_workers GROUP BY worker)`, uint64(within.Milliseconds())).Scan(&name)
+	return name, err
+}

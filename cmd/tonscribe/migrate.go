@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime"
+	"tonscribe/metadata"
 	"tonscribe/schema/migrations"
 )
 
@@ -49,7 +50,9 @@ func migrateDown(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "down",
 		Short: "Drop all tables and every row in them",
-		Args:  cobra.NoArgs,
+		Long: `Drop all tables and every row in them. Stop every stage first: of those on an external
+ClickHouse only 'metadata', and 'up' with it, is found where it runs; the others would fail.`,
+		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
 			if !sure {
 				return errors.New("this drops all tables with every row in them: say --yes if that is wanted")
@@ -60,11 +63,30 @@ func migrateDown(s *settings) *cobra.Command {
 			if err := s.mustNotRun("it needs its tables"); err != nil {
 				return err
 			}
+			if err := p.mustNotWork(cmd.Context()); err != nil {
+				return err
+			}
 			return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
 		}),
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "drop them")
 	return c
+}
+
+// mustNotWork refuses tables that somebody was seen at.
+func (p *process) mustNotWork(ctx context.Context) error {
+	client, err := p.openTables("clickhouse workers", p.dsn)
+	if err != nil {
+		return err
+	}
+	worker, err := metadata.Worker(ctx, client, p.settings.Metadata.Lease)
+	switch {
+	case clickhouse.IsCode(err, proto.ErrUnknownDatabase, proto.ErrUnknownTable): // it was dropped before, or never made
+		return nil
+	case err == nil && worker != "":
+		return fmt.Errorf("a tonscribe works on these tables (host, process and a number of its own: %s): stop all stages first; one that was killed is taken for gone after %s", worker, p.settings.Metadata.Lease)
+	}
+	return err
 }
 
 func migrateStatus(s *settings) *cobra.Command {

@@ -146,3 +146,31 @@ func TestTablesOfARunningUpAreNotDropped(t *testing.T) {
 		t.Errorf("the tables are %+v: %v", states, err)
 	}
 }
+
+// Of stages on an external ClickHouse nothing but their rows tells.
+func TestTablesThatAreWorkedOnAreNotDropped(t *testing.T) {
+	dsn := enginetest.Tables(t).DSN()
+	is := func(live bool, after int) {
+		t.Helper()
+		options, err := driver.ParseDSN(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := driver.OpenDB(options)
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO metadata_workers SELECT 'here/7/ab', 1, toUnixTimestamp64Milli(now64(3)) + ?, ?, 0", after, live); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is(true, 0)
+	line := "migrate down --yes --clickhouse " + dsn
+	if err := asked(line); err == nil || !strings.Contains(err.Error(), "here/7/ab") || !strings.Contains(err.Error(), "stop all stages first") {
+		t.Fatalf("got %v", err)
+	}
+	is(false, 1)
+	for _, tables := range []string{"whose worker has left", "that are dropped"} {
+		if err := asked(line); err != nil {
+			t.Errorf("tables %s: %v", tables, err)
+		}
+	}
+}
