@@ -114,14 +114,15 @@ func (h *overHTTP) do(ctx context.Context, s statement) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	answered, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	answered, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			time.AfterFunc(lastWait, cancel)
+		err := ctx.Err()
+		if errors.Is(err, context.DeadlineExceeded) {
+			time.AfterFunc(lastWait, func() { cancel(err) })
 			return
 		}
-		cancel()
+		cancel(err)
 	})()
 	answer, err := h.transport.RoundTrip(h.requestOf(answered, s))
 	if err != nil {

@@ -156,8 +156,14 @@ func nextID() string {
 // page should need.
 var ErrTooManyBytes = fmt.Errorf("%w: too many rows were gone through", ErrTooHeavy)
 
-// errLate is the ErrTooHeavy of a statement that nobody answered in its time.
-var errLate = fmt.Errorf("%w: it got no answer in its time", ErrTooHeavy)
+// errLate is the ErrTooHeavy of a statement that nobody answered in its time. It may be a
+// light one that others kept waiting.
+var errLate error = late{}
+
+type late struct{}
+
+func (late) Error() string { return "no answer came in its time" }
+func (late) Unwrap() error { return ErrTooHeavy }
 
 // timeOf returns the limit of a statement's time, none without a deadline: the
 // server gives up by itself, a little after the client would.

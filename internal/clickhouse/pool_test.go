@@ -209,10 +209,23 @@ func TestAServerThatFallsSilentDoesNotAnswer(t *testing.T) {
 		stop()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, _, _, _, err := p.sum(ctx, fmt.Sprintf(few, 1)); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTooHeavy) {
+		_, _, _, _, err := p.sum(ctx, fmt.Sprintf(few, 1))
+		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTooHeavy) {
 			t.Errorf("%v, want %v", err, ErrUnavailable)
 		}
+		if strings.Contains(err.Error(), context.Canceled.Error()) {
+			t.Errorf("%v: nobody has canceled it", err)
+		}
 	})
+}
+
+// Whoever logs it asked a light statement of a busy machine, more often than not.
+func TestALateAnswerDoesNotBlameTheStatement(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if err := classify(ctx, ctx.Err()); !errors.Is(err, ErrTooHeavy) || strings.Contains(err.Error(), ErrTooHeavy.Error()) {
+		t.Errorf("%v, want that no answer came in time", err)
+	}
 }
 
 func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
