@@ -110,7 +110,7 @@ func npmPack(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("npm is needed to fetch the ClickHouse engine and is not installed: install Node.js, or %s", insteadOfEmbedded)
 	}
-	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--ignore-scripts", libraryPackage+"@"+LibraryVersion)
+	cmd := exec.CommandContext(ctx, npm, "pack", "--loglevel=error", "--ignore-scripts", libraryPackage+"@"+LibraryVersion)
 	cmd.Dir = dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,6 +88,18 @@ func TestFetchInstallsNothingButThePinnedPackage(t *testing.T) {
 				t.Error("a library was installed")
 			}
 		})
+	}
+}
+
+func TestAFetchThatFailsSaysWhy(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("npm is not installed")
+	}
+	t.Setenv("npm_config_registry", "http://127.0.0.1:1")
+	t.Setenv("npm_config_fetch_retries", "0")
+	t.Setenv("npm_config_cache", t.TempDir())
+	if _, err := npmPack(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "ECONNREFUSED") {
+		t.Errorf("from a registry that does not answer: %v", err)
 	}
 }
 
