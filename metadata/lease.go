@@ -17,13 +17,18 @@ type lease struct {
 	name   string
 	after  time.Duration // without being seen
 
-	since   uint64    // when this process came, 0 before
-	seen    time.Time // when it was last seen, by its own clock
-	mcSeqno uint32    // up to where it has read the links
+	since    uint64    // when this process came, 0 before
+	seen     time.Time // when it was last seen, by its own clock
+	reported uint64    // the same by the clock of the server
+	mcSeqno  uint32    // up to where it has read the links
 }
 
 // beats is how often a process is seen within the lease.
 const beats = 3
+
+// within reports of the newest row of a process, with the lease in milliseconds, whether it is
+// there. What is seen later than now is of before the clock was put back.
+const within = "newest.2 AND abs(toInt64(newest.1) - toUnixTimestamp64Milli(now64(3))) < ?"
 
 // take renews the lease when that is due, and reports whether this process has it. It
 // waits while there is no room for rows.
@@ -32,22 +37,27 @@ func (l *lease) take(ctx context.Context) (mine bool, err error) {
 		if err := l.tables.Room(ctx); err != nil {
 			return false, err
 		}
-	}
-	if l.since == 0 || time.Since(l.seen) > l.after {
-		// It comes, or was away for so long that another one works now.
-		if l.since, err = l.now(ctx); err != nil {
+		now, err := l.now(ctx)
+		if err != nil {
 			return false, err
 		}
-	}
-	if begun := time.Now(); l.late() {
+		if l.since == 0 || time.Since(l.seen) > l.after {
+			// It comes, or was away for so long that another one works now.
+			l.since = now
+		}
+		if l.reported > now+uint64(l.after.Milliseconds()) {
+			// The clock was put back: of its rows one of before would go on to count.
+			l.name, l.since = newName(), now
+		}
+		begun := time.Now()
 		if err := l.report(ctx, true); err != nil {
 			return false, err
 		}
-		l.seen = begun
+		l.seen, l.reported = begun, now
 	}
 	var first string
 	var reached uint32
-	err = l.tables.Conn().QueryRow(ctx, `SELECT argMinIf(worker, (since, worker), newest.2 AND newest.1 + ? > toUnixTimestamp64Milli(now64(3))), max(mc_seqno)
+	err = l.tables.Conn().QueryRow(ctx, `SELECT argMinIf(worker, (since, worker), `+within+`), max(mc_seqno)
 		FROM (SELECT worker, argMax(since, seen) AS since, max((seen, live)) AS newest, max(mc_seqno) AS mc_seqno FROM metadata_workers GROUP BY worker)`,
 		uint64(l.after.Milliseconds())).Scan(&first, &reached)
 	l.mcSeqno = max(l.mcSeqno, reached)
@@ -84,8 +94,8 @@ func (l *lease) leave(ctx context.Context) {
 
 // Worker is a process that fetched, or stood by, within the lease; empty where none did.
 // It is for those who would take the tables away from it.
-func Worker(ctx context.Context, tables *clickhouse.Client, within time.Duration) (name string, err error) {
-	err = tables.Conn().QueryRow(ctx, `SELECT minIf(worker, newest.2 AND newest.1 + ? > toUnixTimestamp64Milli(now64(3)))
-		FROM (SELECT worker, max((seen, live)) AS newest FROM metadata_workers GROUP BY worker)`, uint64(within.Milliseconds())).Scan(&name)
+func Worker(ctx context.Context, tables *clickhouse.Client, lease time.Duration) (name string, err error) {
+	err = tables.Conn().QueryRow(ctx, `SELECT minIf(worker, `+within+`)
+		FROM (SELECT worker, max((seen, live)) AS newest FROM metadata_workers GROUP BY worker)`, uint64(lease.Milliseconds())).Scan(&name)
 	return name, err
 }
