@@ -397,6 +397,29 @@ func TestARepairIsKnownToTheWatchesOfOtherProcesses(t *testing.T) {
 	}
 }
 
+// Whoever looks takes the newest repair that he has seen for the last one.
+func TestARepairAfterTheClockWasPutBackIsTheNewest(t *testing.T) {
+	p := newPlace(t)
+	p.exec("INSERT INTO repairs SELECT 'blocks', now64(6, 'UTC') + INTERVAL 1 DAY")
+	w := p.watch()
+	before, err := w.readRepairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Accept(t.Context(), []string{"accounts", "blocks"}); err != nil {
+		t.Fatal(err)
+	}
+	after, err := w.readRepairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"accounts", "blocks"} {
+		if !after[name].After(before[name]) {
+			t.Errorf("%s was repaired at %s, after %s", name, after[name], before[name])
+		}
+	}
+}
+
 func TestThatTheTablesHaveOutgrownTheMemoryForTheirMarksIsToldOnce(t *testing.T) {
 	p := newPlace(t)
 	p.insert(1)

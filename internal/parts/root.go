@@ -477,10 +477,13 @@ func (w *Watch) repaired(repairs map[string]time.Time) (tables []string) {
 	return tables
 }
 
+// accept has a repair be later than those before it, also after the clock was put back.
+const accept = "INSERT INTO repairs SELECT arrayJoin(?), greatest(now64(6, 'UTC'), (SELECT max(at) FROM repairs) + INTERVAL 1 MICROSECOND)"
+
 // Accept takes the tables as they are now for whole: their rows were brought
 // back. Watches of other processes do so with their next look.
 func (w *Watch) Accept(ctx context.Context, tables []string) error {
-	if err := w.options.ClickHouse.Conn().Exec(clickhouse.Foreground(ctx), "INSERT INTO repairs SELECT arrayJoin(?), now64(6, 'UTC')", tables); err != nil {
+	if err := w.options.ClickHouse.Conn().Exec(clickhouse.Foreground(ctx), accept, tables); err != nil {
 		return fmt.Errorf("tell of the repair: %w", err)
 	}
 	w.mutex.Lock()
