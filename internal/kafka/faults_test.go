@@ -361,6 +361,74 @@ func TestWhoWaitsForALogThatIsAwayGivesUpWithItsContext(t *testing.T) {
 }
 
 // A member waits for the end of a generation, which may be days, before it joins the next.
+// deaf is a connection whose other end never answers any more once silent is closed.
+type deaf struct {
+	net.Conn
+	silent <-chan struct{}
+	closed chan struct{}
+	close  func()
+}
+
+func newDeaf(conn net.Conn, silent <-chan struct{}) *deaf {
+	closed := make(chan struct{})
+	return &deaf{conn, silent, closed, sync.OnceFunc(func() { close(closed) })}
+}
+
+func (d *deaf) Read(to []byte) (int, error) {
+	n, err := d.Conn.Read(to)
+	select {
+	case <-d.silent:
+		<-d.closed
+		return 0, net.ErrClosed
+	default:
+		return n, err
+	}
+}
+
+func (d *deaf) SetDeadline(time.Time) error      { return nil }
+func (d *deaf) SetReadDeadline(time.Time) error  { return nil }
+func (d *deaf) SetWriteDeadline(time.Time) error { return nil }
+
+func (d *deaf) Close() error {
+	d.close()
+	return d.Conn.Close()
+}
+
+func TestAMemberEndsAlsoWhereNoBrokerAnswers(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	silent := make(chan struct{})
+	l := newTestLog(t, Dependencies{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newDeaf(conn, silent), nil
+	}}, cluster.ListenAddrs()...)
+	l.ensure()
+	ctx, stop := context.WithCancel(t.Context())
+	works, ended := make(chan struct{}, l.configuration.Partitions), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, _ *PartitionReader) error {
+			works <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	}()
+	<-works
+	close(silent)
+	stop()
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Minute):
+		t.Error("it waits for a broker that is silent")
+	}
+}
+
 func TestTroubleBeginsWithTheFirstFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -24,6 +25,9 @@ const (
 	// it was doing.
 	rebalanceTimeout = 10 * time.Second
 	maxRestartPause  = 10 * time.Second
+	// leaveTimeout bounds how long a member that ends waits for brokers. Those that do not
+	// answer hear of its end by its session.
+	leaveTimeout = 3 * time.Second
 )
 
 // fenced are the answers to a commit that tell a member that the group has gone
@@ -38,6 +42,7 @@ type member struct {
 	generation int32
 	handle     func(ctx context.Context, l *PartitionReader) error
 	end        context.CancelCauseFunc // ends Consume
+	handlers   *sync.WaitGroup
 }
 
 // Final makes of a handler's error one that ends Consume: starting again from the
@@ -80,17 +85,29 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 	for _, topic := range topics {
 		names = append(names, topic.Name)
 	}
+	connections := newConnections(c.dialer)
 	membership, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: group, Brokers: c.configuration.Brokers, Dialer: c.dialer, Topics: names, GroupBalancers: balancers,
+		ID: group, Brokers: c.configuration.Brokers, Dialer: connections.dialer, Topics: names, GroupBalancers: balancers,
 		SessionTimeout: sessionTimeout, HeartbeatInterval: heartbeatInterval, RebalanceTimeout: rebalanceTimeout,
 		JoinGroupBackoff: 500 * time.Millisecond, StartOffset: kafka.FirstOffset, Timeout: callTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("consume as %s: %w", group, err)
 	}
-	defer membership.Close()
 	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
+	var handlers, running sync.WaitGroup
+	defer func() {
+		end(nil)
+		left := make(chan struct{})
+		running.Go(func() { membership.Close(); close(left) })
+		handlers.Wait()
+		select {
+		case <-left:
+		case <-time.After(leaveTimeout):
+			connections.close()
+		}
+		running.Wait()
+	}()
 	for {
 		// The previous generation ends, and the group forms the next one.
 		var generation *kafka.Generation
@@ -102,7 +119,7 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 			return fmt.Errorf("consume as %s: %w", group, err)
 		}
 		c.metrics.generations.WithLabelValues(group).Inc()
-		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle, end: end}
+		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle, end: end, handlers: &handlers}
 		m.start(ctx, generation)
 	}
 }
@@ -112,7 +129,9 @@ func (m *member) start(ctx context.Context, generation *kafka.Generation) {
 	for topic, assignments := range generation.Assignments {
 		for _, assignment := range assignments {
 			tp := TopicPartition{topic, assignment.ID}
+			m.handlers.Add(1)
 			generation.Start(func(generationContext context.Context) {
+				defer m.handlers.Done()
 				ctx, cancel := context.WithCancelCause(ctx)
 				defer cancel(nil)
 				defer context.AfterFunc(generationContext, func() { cancel(kafka.ErrGenerationEnded) })()
