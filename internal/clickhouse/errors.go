@@ -11,7 +11,7 @@ import (
 )
 
 // final are the answers of ClickHouse that do not change by asking again: the
-// statement, its data or the access is wrong.
+// statement, its data, the access or what the server is set up for is wrong.
 var final = []proto.Error{
 	proto.ErrCannotParseText, proto.ErrNotFoundColumnInBlock, proto.ErrNoSuchColumnInTable, proto.ErrNumberOfColumnsDoesntMatch,
 	proto.ErrBadArguments, proto.ErrIllegalTypeOfArgument, proto.ErrIllegalColumn, proto.ErrUnknownFunction, proto.ErrUnknownIdentifier,
@@ -19,7 +19,7 @@ var final = []proto.Error{
 	proto.ErrCannotConvertType, proto.ErrUnknownDatabase, proto.ErrUnknownSetting, proto.ErrTooManyRows, proto.ErrTooSlow,
 	proto.ErrReadonly, proto.ErrUnknownUser, proto.ErrWrongPassword, proto.ErrRequiredPassword, proto.ErrIPAddressNotAllowed,
 	proto.ErrTooManyBytes, proto.ErrCannotInsertNullInOrdinaryColumn, proto.ErrTooManyRowsOrBytes, proto.ErrSettingConstraintViolation,
-	proto.ErrAccessDenied, proto.ErrAuthenticationFailed,
+	proto.ErrAccessDenied, proto.ErrAuthenticationFailed, proto.ErrNoElementsInConfig, proto.ErrReplicaAlreadyExists,
 }
 
 // IsCode reports whether an error is ClickHouse's of one of some codes.
