@@ -49,8 +49,8 @@ func RolesOf(c *record.Contract) (roles uint32) {
 }
 
 // LastingOf returns what a contract is without what changes with any transaction of
-// it: its state, balances, supplies and counters, and without what it was before. Actions are recognised by what it
-// returns alone.
+// it: its state, balances, supplies and counters, and without what it was before.
+// Actions are recognised by what it returns alone.
 func LastingOf(c *record.Contract) *record.Contract {
 	c = c.CloneVT()
 	c.McSeqno, c.LastTransLt, c.Now, c.DataHash = 0, 0, 0, nil

@@ -61,13 +61,19 @@ func TestAStageEndsOnTablesThatAreNotThoseOfItsVersion(t *testing.T) {
 
 func writeVersion(t *testing.T, dsn string, version int64) {
 	t.Helper()
+	write(t, dsn, fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, 0, %d)", version, time.Now().UnixNano()))
+}
+
+// write runs a statement on tables.
+func write(t *testing.T, dsn, statement string, values ...any) {
+	t.Helper()
 	options, err := driver.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := driver.OpenDB(options)
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, 0, %d)", version, time.Now().UnixNano())); err != nil {
+	if _, err := db.ExecContext(t.Context(), statement, values...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -152,15 +158,7 @@ func TestTablesThatAreWorkedOnAreNotDropped(t *testing.T) {
 	dsn := enginetest.Tables(t).DSN()
 	is := func(live bool, after int) {
 		t.Helper()
-		options, err := driver.ParseDSN(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		db := driver.OpenDB(options)
-		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), "INSERT INTO metadata_workers SELECT 'here/7/ab', 1, toUnixTimestamp64Milli(now64(3)) + ?, ?, 0", after, live); err != nil {
-			t.Fatal(err)
-		}
+		write(t, dsn, "INSERT INTO metadata_workers SELECT 'here/7/ab', 1, toUnixTimestamp64Milli(now64(3)) + ?, ?, 0", after, live)
 	}
 	is(true, 0)
 	line := "migrate down --yes --clickhouse " + dsn
