@@ -222,6 +222,9 @@ func (q *Query[R, K]) directly(ctx context.Context) ([]R, error) {
 	if !q.Plan.Unique {
 		limit += limit / 8 // a record may be there twice
 	}
+	if q.Page.Beside != nil {
+		q.Page.Beside(q.Plan, from, limit)
+	}
 	list, err := reader.Records(ctx, q.Source.Tables, q.Reads, q.Plan.Records(&q.Plan.Ranges[0], from, limit), q.Unpack)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,13 @@
 // that. The package must never write, and does not know what its records are.
 package paging
 
+import "tonscribe/query/list/plan"
+
 // Page is a part of a list.
 type Page struct {
 	Limit, Offset int
 	Descending    bool
+	// Beside is called before records are read directly, with the row from which on so
+	// many are read of the only range of the plan. May be nil.
+	Beside func(p *plan.Plan, from plan.Row, limit int)
 }

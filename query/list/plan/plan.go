@@ -334,7 +334,17 @@ func (p *Plan) Reading(columns string, r *Range, from Row, limit int) string {
 	if p.SmallBlocks {
 		blocks = sql.SmallBlocks(limit)
 	}
-	return text + fmt.Sprintf(" ORDER BY %s LIMIT %d%s", p.KeyOrder(r), limit, Settings(blocks, projection(r.Projection)))
+	return text + p.first(r, limit) + Settings(blocks, projection(r.Projection))
+}
+
+func (p *Plan) first(r *Range, limit int) string {
+	return fmt.Sprintf(" ORDER BY %s LIMIT %d", p.KeyOrder(r), limit)
+}
+
+// Elsewhere is the condition of Reading in another table that has the same key, with
+// its order and limit. What its rows have of a bundle is something else.
+func (p *Plan) Elsewhere(r *Range, from Row, limit int) string {
+	return p.notBefore(r.Is(), r, from).String() + p.first(r, limit)
 }
 
 // union reads up to limit rows of each of some ranges.

@@ -11,6 +11,7 @@ import (
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
+	"tonscribe/query/list/plan"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -95,11 +96,28 @@ func (l *Lists) TracedBeside(ctx context.Context, v *head.View, n *list.Named) (
 	if n == nil || len(n.Hashes) > fewTraces || v.Tables == 0 || !l.reader.Quiet() {
 		return func() Rows { return nil }
 	}
+	return l.tracedBeside(ctx, v, ledTo(n.Table, n.Where))
+}
+
+// TracedBesidePage begins to read the traces of a page of transactions as soon as these
+// are read off their account: the table has them in the same order.
+func (l *Lists) TracedBesidePage(ctx context.Context, v *head.View, page *paging.Page) (wait func() Rows) {
+	begun := func() Rows { return nil }
+	page.Beside = func(p *plan.Plan, from plan.Row, limit int) {
+		if v.Tables > 0 {
+			begun = l.tracedBeside(ctx, v, p.Elsewhere(&p.Ranges[0], from, limit))
+		}
+	}
+	return func() Rows { return begun() }
+}
+
+// tracedBeside begins to read the rows of transaction_traces that a condition holds for.
+func (l *Lists) tracedBeside(ctx context.Context, v *head.View, where string) (wait func() Rows) {
 	of, done := Rows{}, make(chan struct{})
 	go func() {
 		defer close(done)
 		// What fails here is read again.
-		rows, _ := head.ReadTraced(ctx, l.reader, readsTraced, ledTo(n.Table, n.Where))
+		rows, _ := head.ReadTraced(ctx, l.reader, readsTraced, where)
 		of.take(v, rows)
 	}()
 	return func() Rows {

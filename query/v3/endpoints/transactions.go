@@ -68,7 +68,12 @@ func serveTransactionPage(q *v3.Request, master *int32, named *list.Named, read 
 	return v3.ServePage(q, transactionsAnswer, &v3.Page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		Sort: params.Descending, KeyOf: list.KeyOf, None: knows(q, master),
 		Read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
-			wait := q.Store.TracedBeside(q, q.View, named)
+			var wait func() traced.Rows
+			if named != nil {
+				wait = q.Store.TracedBeside(q, q.View, named)
+			} else {
+				wait = q.Store.TracedBesidePage(q, q.View, &page)
+			}
 			found, more, err := read(page, after)
 			known = wait()
 			return found, more, err
