@@ -60,8 +60,8 @@ var transactionsByMasterchainBlock = &v3.Endpoint{
 	},
 }
 
-// serveTransactions answers a page. master must be known when it is given. The traces
-// of those that are named, nil for none, are read beside them.
+// serveTransactionPage answers a page. master must be known when it is given. The traces
+// of those that are named, or of an account's page where none is, are read beside them.
 func serveTransactionPage(q *v3.Request, master *int32, named *list.Named, read v3.Reading[*record.Transaction, list.TransactionKey]) error {
 	row := render.TransactionOf
 	var known traced.Rows
