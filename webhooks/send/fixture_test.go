@@ -319,6 +319,10 @@ type issuer struct {
 	certificate *x509.Certificate
 }
 
+// farOff is until when certificates are valid. It is no distance from now: in a bubble with
+// a clock of its own now is a day of 2000.
+var farOff = time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 var (
 	authorityOnce sync.Once
 	authorityMade *issuer
@@ -329,7 +333,7 @@ func authority(t testing.TB) *issuer {
 	authorityOnce.Do(func() {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		must(t, err)
-		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(24 * time.Hour),
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Unix(0, 0), NotAfter: farOff,
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 		must(t, err)
@@ -361,7 +365,7 @@ func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, 1+serial.Add(1))), NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, 1+serial.Add(1))), NotBefore: time.Unix(0, 0), NotAfter: farOff,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if c.name != "" {
 		template.IPAddresses, template.DNSNames = nil, []string{c.name}
