@@ -437,6 +437,24 @@ func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
 	details(t, list, "nft_transfer", "is_purchase", false, "price", nil)
 }
 
+func TestAnItemThatAnswersLikeOneOfTelegramIsOneThoughNothingIsKnownOfIt(t *testing.T) {
+	config := coins(coins(cell.BeginCell().MustStoreAddr(friendly(carol)), 7), 900).MustStoreUInt(5, 8).MustStoreUInt(60, 32).MustStoreUInt(3600, 32).EndCell()
+	start := func() *cell.Builder { return word(0x487a8e81).MustStoreUInt(1, 64).MustStoreRef(config) }
+	cancel := func() *cell.Builder { return word(0x371638ae).MustStoreUInt(1, 64) }
+	answer := step{to: alice, value: 1, body: word(0xa37a0983).MustStoreUInt(1, 64)}
+	list := outermost(t, action.NoFacts{}, play(alice, step{to: item, value: 5, body: start(), then: []step{answer}}))
+	wants(t, list, "teleitem_start_auction")
+	details(t, list, "teleitem_start_auction", "owner", alice, "nft_item", item, "nft_collection", nil,
+		"nft_item_index", nil, "auction_address", item, "min_bid", 7, "max_bid", 900)
+	list = outermost(t, action.NoFacts{}, play(alice, step{to: item, value: 5, body: cancel(), then: []step{answer}}))
+	wants(t, list, "teleitem_cancel_auction")
+	details(t, list, "teleitem_cancel_auction", "owner", alice, "nft_item", item, "nft_collection", nil)
+	// Without an answer it may be anything.
+	for _, body := range []*cell.Builder{start(), cancel()} {
+		wants(t, outermost(t, action.NoFacts{}, play(alice, step{to: item, value: 5, body: body})), "call_contract")
+	}
+}
+
 func TestAnAuctionOfATelegramItemBeginsAndEnds(t *testing.T) {
 	config := coins(coins(cell.BeginCell().MustStoreAddr(friendly(carol)), 7), 900).MustStoreUInt(5, 8).MustStoreUInt(60, 32).MustStoreUInt(3600, 32).EndCell()
 	ok := step{to: alice, value: 1, body: word(0xa37a0983)}

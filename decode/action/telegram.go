@@ -43,13 +43,13 @@ var telegram = &Protocol{
 		{
 			Name:    "start of an auction of a Telegram item",
 			Order:   orderTeleitemStart,
-			Pattern: Call(opTeleitemStart).Where(goesToTeleitem).With(Call(opTeleitemOK).Maybe()),
+			Pattern: asksTeleitem(opTeleitemStart),
 			Make:    makeTeleitemStart,
 		},
 		{
 			Name:    "end of an auction of a Telegram item without a bid",
 			Order:   orderTeleitemCancel,
-			Pattern: Call(opTeleitemCancel).Where(goesToTeleitem).With(Call(opTeleitemOK).Maybe()),
+			Pattern: asksTeleitem(opTeleitemCancel),
 			Make:    makeTeleitemCancel,
 		},
 	},
@@ -65,6 +65,15 @@ func topsUp(b *Block, item *record.Contract) bool {
 }
 
 func goesToTeleitem(b *Block) bool { return isTeleitem(b.Contract(b.Destination())) }
+
+// asksTeleitem is an order of its owner to a Telegram item, which is known to be one or
+// answers as such do.
+func asksTeleitem(opcode uint32) *Pattern {
+	return OneOf(
+		Call(opcode).Where(goesToTeleitem).With(Call(opTeleitemOK).Maybe()),
+		Call(opcode).With(Call(opTeleitemOK)),
+	)
+}
 
 // isTeleitem reports whether a contract is a Telegram item.
 func isTeleitem(c *record.Contract) bool {
@@ -155,12 +164,16 @@ func makeTeleitemStart(m *Match) *Made {
 	}
 	name := fragment
 	item := m.Contract(b.Destination()).GetNftItem()
-	return teleitemStart.Make(&auctionStart{
-		NFTCollection: item.GetCollection(), NFTItem: b.Destination(), NFTItemIndex: magnitude(item.GetIndex()),
+	start := &auctionStart{
+		NFTCollection: item.GetCollection(), NFTItem: b.Destination(),
 		Owner: b.Source(), AuctionAddress: b.Destination(), MarketplaceFeeAddress: beneficiary,
 		MarketplaceFeeFactor: new(big.Int), MarketplaceFeeBase: new(big.Int), RoyaltyFeeBase: new(big.Int),
 		MaxBid: most, MinBid: least, Marketplace: &name,
-	}).Fails(b.Aborted())
+	}
+	if item != nil {
+		start.NFTItemIndex = magnitude(item.Index)
+	}
+	return teleitemStart.Make(start).Fails(b.Aborted())
 }
 
 func makeTeleitemCancel(m *Match) *Made {
