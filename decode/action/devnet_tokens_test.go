@@ -223,7 +223,8 @@ func TestSalesOfADevnet(t *testing.T) {
 	g.plays("cancelled by another than the seller", g.bob, one(at, 0.1, contracts.SaleCancelBody(4)), refusedCall(3, g.bob, at, 0.1)...)
 	g.plays("cancelled with too little", g.alice, one(at, 0.01, contracts.SaleCancelBody(4)), refusedCall(3, g.alice, at, 0.01)...)
 	g.plays("cancelled", g.alice, one(at, 0.1, contracts.SaleCancelBody(4)),
-		is("nft_cancel_sale", "owner", g.alice, "nft_item", g.item, "nft_collection", g.at, "sale_address", at, "marketplace_address", shop))
+		is("nft_cancel_sale", "owner", g.alice, "nft_item", g.item, "nft_collection", g.at, "sale_address", at, "marketplace_address", shop),
+		g.returned(at))
 	g.plays("cancelled twice", g.alice, one(at, 0.1, contracts.SaleCancelBody(4)), refusedCall(3, g.alice, at, 0.1)...)
 
 	sale.CreatedAt++
@@ -283,7 +284,7 @@ func TestAuctionsOfADevnet(t *testing.T) {
 	g.now = auction.EndTime
 	g.plays("a bid too late", g.bob, one(at, 5, nil), bid("auction_bid!", g.bob, 5))
 	fee, royalty := g.parts(at, 0.15, 0.3)
-	g.plays("finished", g.bob, one(at, 0.2, contracts.CommentBody(contracts.AuctionFinish)), g.ended("nft_finish_auction", at, g.carol), fee, royalty)
+	g.plays("finished", g.bob, one(at, 0.2, contracts.CommentBody(contracts.AuctionFinish)), g.ended("nft_finish_auction", at, g.carol), g.bought(at, g.carol, 3), fee, royalty)
 	g.plays("finished twice", g.bob, one(at, 0.2, contracts.AuctionCommandBody(7, contracts.AuctionFinish)), refusedCall(0x20c9eb18, g.bob, at, 0.2)...)
 }
 
@@ -292,25 +293,39 @@ func (g devnetItems) ended(what string, at *tonutils.Address, owner *actor) want
 	return is(what, "owner", owner, "nft_item", g.item, "nft_collection", g.at, "auction_address", at, "marketplace_address", g.sale().Marketplace)
 }
 
+// bought is the purchase of the item at an auction.
+func (g devnetItems) bought(at *tonutils.Address, by *actor, price float64) wanted {
+	return is("nft_purchase", g.with("query_id", 0, "old_owner", at, "new_owner", by, "response_destination", g.alice, "forward_amount", 1,
+		"forward_payload", emptyPayload, "is_purchase", true, "price", ton(price), "real_old_owner", g.alice, "marketplace_address", g.sale().Marketplace,
+		"payout_amount", anything{}, "payout_address", g.alice, "payout_comment", "Auction is over")...)
+}
+
+// returned is the item's way back to its seller.
+func (g devnetItems) returned(from *tonutils.Address) wanted {
+	return is("nft_transfer", g.with("query_id", 0, "old_owner", from, "new_owner", g.alice, "response_destination", g.alice, "forward_amount", 1,
+		"forward_payload", emptyPayload)...)
+}
+
 func TestEndsOfAuctionsOfADevnet(t *testing.T) {
 	g := newDevnetItems(t)
 	rest := func(from *tonutils.Address) wanted {
 		return is("ton_transfer", "source", from, "destination", g.alice, "value", anything{}, "comment", "Auction is over")
 	}
 	at := g.begins(g.auction(1))
-	g.plays("cancelled by its word", g.alice, one(at, 0.2, contracts.CommentBody(contracts.AuctionCancel)), g.ended("nft_cancel_auction", at, g.alice), rest(at))
+	g.plays("cancelled by its word", g.alice, one(at, 0.2, contracts.CommentBody(contracts.AuctionCancel)), g.ended("nft_cancel_auction", at, g.alice),
+		g.returned(at), rest(at))
 	at = g.begins(g.auction(2))
-	g.plays("cancelled by its number", g.alice, one(at, 0.2, contracts.AuctionCommandBody(7, contracts.AuctionCancel)), g.ended("nft_cancel_auction", at, g.alice), rest(at))
+	g.plays("cancelled by its number", g.alice, one(at, 0.2, contracts.AuctionCommandBody(7, contracts.AuctionCancel)), g.ended("nft_cancel_auction", at, g.alice),
+		g.returned(at), rest(at))
 	at = g.begins(g.auction(3))
 	g.act(g.bob, one(at, 2, nil)...)
 	fee, royalty := g.parts(at, 0.1, 0.2)
-	g.plays("stopped", g.alice, one(at, 0.2, contracts.AuctionCommandBody(7, contracts.AuctionStop)), g.ended("nft_finish_auction", at, g.bob), fee, royalty)
+	g.plays("stopped", g.alice, one(at, 0.2, contracts.AuctionCommandBody(7, contracts.AuctionStop)), g.ended("nft_finish_auction", at, g.bob),
+		g.bought(at, g.bob, 2), fee, royalty)
 	g.act(g.bob, pays(g.item, ton(0.2), contracts.NFTTransferBody(contracts.NFTTransfer{NewOwner: g.alice.Address})))
 	at = g.begins(g.auction(4))
 	fee, royalty = g.parts(at, 5, 10)
-	g.plays("ended by the highest bid", g.carol, one(at, 100, nil), is("nft_purchase", g.with("query_id", 0, "old_owner", at, "new_owner", g.carol,
-		"response_destination", g.alice, "forward_amount", 1, "forward_payload", emptyPayload, "is_purchase", true, "price", ton(100), "real_old_owner", g.alice,
-		"marketplace_address", g.sale().Marketplace, "payout_amount", anything{}, "payout_address", g.alice, "payout_comment", "Auction is over")...), fee, royalty)
+	g.plays("ended by the highest bid", g.carol, one(at, 100, nil), g.bought(at, g.carol, 100), fee, royalty)
 }
 
 func TestSoulBoundItemsOfADevnet(t *testing.T) {

@@ -93,14 +93,14 @@ func TestASaleIsAPurchaseWithThePayoutToItsSeller(t *testing.T) {
 	// The seller takes the item back.
 	cancelled := step{to: saleAccount, value: 5, body: word(3), then: []step{sentOn(alice)}}
 	list = recognise(t, known{itemFacts, onSale()}, play(alice, cancelled))
-	wants(t, list, "call_contract in nft_cancel_sale", "nft_cancel_sale", "nft_transfer in nft_cancel_sale")
+	wants(t, list, "nft_cancel_sale", "call_contract in nft_cancel_sale", "nft_transfer")
 	details(t, list, "nft_cancel_sale", "owner", alice, "nft_item", item, "nft_collection", collection, "sale_address", saleAccount,
 		"marketplace_address", getgems, "marketplace", "getgems")
-	details(t, list, "nft_transfer in nft_cancel_sale", "is_purchase", false)
+	details(t, list, "nft_transfer", "is_purchase", false)
 	// By a word.
 	cancelled.body = comment("cancel")
 	list = recognise(t, known{itemFacts, onSale()}, play(alice, cancelled))
-	wants(t, list, "ton_transfer in nft_cancel_sale", "nft_cancel_sale", "nft_transfer in nft_cancel_sale")
+	wants(t, list, "nft_cancel_sale", "ton_transfer in nft_cancel_sale", "nft_transfer")
 	details(t, list, "nft_cancel_sale", "owner", alice, "nft_item", item, "sale_address", saleAccount)
 }
 
@@ -146,7 +146,7 @@ func TestAnItemIsNotBoughtAtAnAuctionForABidThatNobodyIsPaid(t *testing.T) {
 	auction.Auction.LastBid = []byte{1, 0, 0, 0, 0} // 4.3 toncoins
 	ended = []step{{to: alice, value: 3_000_000_000}, {to: market, value: 1_294_000_000}, sentOn(bob)}
 	list := recognise(t, known{itemFacts, auction}, play(carol, step{to: saleAccount, value: 5, body: comment("finish"), then: ended}))
-	details(t, list, "nft_purchase in nft_finish_auction", "price", 1<<32, "payout_amount", 3_000_000_000)
+	details(t, list, "nft_purchase", "price", 1<<32, "payout_amount", 3_000_000_000)
 }
 
 func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) {
@@ -165,7 +165,7 @@ func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) 
 	} {
 		list := recognise(t, known{itemFacts, c.facts}, play(alice, step{to: saleAccount, value: 5, body: c.body, then: []step{sentOn(alice)}}))
 		details(t, list, c.want, "owner", alice)
-		details(t, list, "nft_transfer in "+c.want, "is_purchase", false, "price", nil)
+		details(t, list, "nft_transfer", "is_purchase", false, "price", nil)
 		if t.Failed() {
 			t.Fatal(what)
 		}
@@ -209,7 +209,7 @@ func TestAnItemThatIsPaidInJettonsIsBoughtForNoToncoins(t *testing.T) {
 	ended := step{to: saleAccount, value: 5, body: word(0xf373ace5).MustStoreUInt(1, 64), then: []step{pay(alice, sellers, 40), sentOn(bob)}}
 	list := recognise(t, known{itemFacts, auction, sold, wallet(sellers, alice)}, play(carol, ended))
 	details(t, list, "nft_finish_auction", "owner", bob)
-	details(t, list, "nft_transfer in nft_finish_auction", "is_purchase", true, "price", nil, "real_old_owner", alice)
+	details(t, list, "nft_transfer", "is_purchase", true, "price", nil, "real_old_owner", alice)
 }
 
 func TestThePriceOfASaleIsChanged(t *testing.T) {
@@ -238,14 +238,14 @@ func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.
 			list := recognise(t, facts, play(carol, s))
 			details(t, list, "nft_finish_auction", "owner", bob, "nft_item", item, "nft_collection", collection, "auction_address", saleAccount,
 				"marketplace_address", getgems, "marketplace", "getgems")
-			details(t, list, "nft_purchase in nft_finish_auction", "price", 44, "payout_amount", 34, "payout_address", alice)
-			details(t, list, "nft_transfer in nft_purchase in nft_finish_auction", "new_owner", bob)
-			details(t, list, "ton_transfer in nft_purchase in nft_finish_auction", "value", 34)
+			details(t, list, "nft_purchase", "price", 44, "payout_amount", 34, "payout_address", alice)
+			details(t, list, "nft_transfer in nft_purchase", "new_owner", bob)
+			details(t, list, "ton_transfer in nft_purchase", "value", 34)
 		})
 	}
 	list := recognise(t, facts, play(alice, step{to: saleAccount, value: 5, body: comment("cancel"), then: []step{sentOn(alice)}}))
 	details(t, list, "nft_cancel_auction", "owner", alice, "nft_item", item)
-	details(t, list, "nft_transfer in nft_cancel_auction", "is_purchase", false)
+	details(t, list, "nft_transfer", "is_purchase", false)
 	// The highest price ends it at once.
 	list = recognise(t, facts, play(bob, step{to: saleAccount, value: 95, then: []step{{to: alice, value: 80}, sentOn(bob)}}))
 	wants(t, list, "nft_purchase", "nft_transfer in nft_purchase", "ton_transfer in nft_purchase")
@@ -274,11 +274,9 @@ func TestASellerWhoIsPaidTheRoyaltyTooIsPaidOutWhatIsLeft(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := outermost(t, known{itemFacts, onAuction()}, play(bob, s))
-			left := list[len(list)-1]
-			if got := summary(left); got != "ton_transfer" {
-				t.Fatalf("%s is left", got)
-			}
-			details(t, list, "ton_transfer", "value", 4)
+			left := slices.DeleteFunc(list, func(a *action.Action) bool { return a.Type.Name != "ton_transfer" })
+			wants(t, left, "ton_transfer")
+			details(t, left, "ton_transfer", "value", 4)
 			for _, a := range recognise(t, known{itemFacts, onAuction()}, play(bob, s)) {
 				if a.Type.Name == "nft_purchase" {
 					details(t, []*action.Action{a}, summary(a), "payout_amount", 34, "payout_comment", "profit")

@@ -137,9 +137,9 @@ var (
 )
 
 // endOfAuction is a message that ends an auction, by its word or its opcode, and
-// the item's way out of it.
+// the item's way out of it, which is an action of its own.
 func endOfAuction(comment func(*Block) bool, opcodes ...uint32) *Pattern {
-	return OneOf(Plain().Where(comment), Call(opcodes...)).Where(goesToAuction).With(Is(nftTransfer, nftPurchase).As("transfer"))
+	return OneOf(Plain().Where(comment), Call(opcodes...)).Where(goesToAuction).With(Is(nftTransfer, nftPurchase).As("transfer").Kept())
 }
 
 // sales are sales at a fixed price and auctions, each a contract that owns the item
@@ -168,7 +168,7 @@ var sales = &Protocol{
 		{
 			Name:    "sale cancelled",
 			Order:   orderCancelSale,
-			Pattern: OneOf(Plain().Where(saysCancel), Call(opSaleCancel)).Where(goesToSale).With(Is(nftTransfer).As("transfer")),
+			Pattern: OneOf(Plain().Where(saysCancel), Call(opSaleCancel)).Where(goesToSale).With(Is(nftTransfer).As("transfer").Kept()),
 			Make:    makeCancelSale,
 		},
 		{Name: "auction finished", Order: orderFinishAuction, Pattern: endOfAuction(endsAuction, finishOpcodes...), Make: makeFinishAuction},
