@@ -114,7 +114,8 @@ func TestMultisigOfADevnet(t *testing.T) {
 	s.plays("approved, and executed", s.bob, one(order(0), 0.2, contracts.MultisigApproveBody(2, 1)), approved("multisig_approve", s.bob, 0, 1, 0),
 		executed("multisig_execute", 0, salary), is("ton_transfer", "source", at, "destination", s.carol, "value", ton(5), "comment", "salary"))
 	s.plays("approved when it has no toncoins left for its rent", s.alice, one(order(0), 0.2, contracts.MultisigApproveBody(2, 0)), refusedCall(approves, s.alice, order(0), 0.2)...)
-	s.plays("opened by a signer", s.alice, one(at, 1, body(1, true, 0, salary)), created(1, s.alice, salary, "is_created_by_signer", true, "is_signed_by_creator", true)...)
+	s.plays("opened by a signer", s.alice, one(at, 1, body(1, true, 0, salary)), append(created(1, s.alice, salary, "is_created_by_signer", true, "is_signed_by_creator", true),
+		is("call_contract", "opcode", 0x82609bf6, "source", order(1), "destination", s.alice, "value", anything{}))...)
 
 	for i, mode := range []uint8{3, 1} { // skipped, and failing
 		seqno, tooMuch := int64(2+i), pay(1_000, mode)

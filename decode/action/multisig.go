@@ -63,8 +63,9 @@ var multisigs = &Protocol{
 			Name:  "order of a multisig",
 			Order: orderMultisigCreate,
 			Pattern: Call(opMultisigNewOrder).With(
-				// An order that is there already takes it for an approval.
-				Call(opMultisigOrderInit).As("init").Where(makesOrder).With(Call(opMultisigAccepted, opMultisigRejected).As("answer").Maybe()),
+				// The order answers its creator's approval; one that is there already takes it for an
+				// approval, too. The answer is no part of the creation.
+				Call(opMultisigOrderInit).As("init").Where(makesOrder).With(Call(opMultisigAccepted, opMultisigRejected).As("answer").Maybe().Kept()),
 			),
 			Make: makeMultisigCreate,
 		},
