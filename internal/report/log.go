@@ -45,5 +45,20 @@ func NewLogger(c LogConfiguration, out *os.File) (zerolog.Logger, error) {
 }
 
 func console(out *os.File) io.Writer {
-	return zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}
+	if !term.IsTerminal(int(out.Fd())) {
+		return zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly, NoColor: true}
+	}
+	return zerolog.ConsoleWriter{Out: erasing{out}, TimeFormat: time.TimeOnly}
+}
+
+// erasing takes what stands in the line away, which is progress, before it writes one.
+type erasing struct {
+	terminal io.Writer
+}
+
+func (e erasing) Write(line []byte) (int, error) {
+	if _, err := e.terminal.Write(append([]byte("\r\x1b[K"), line...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
