@@ -28,9 +28,13 @@ func TestPartsOfTheChainAreClean(t *testing.T) {
 
 func TestRangeBeyondTheWatermarkIsDifferent(t *testing.T) {
 	l := load(t, genesis(t), 10, 1)
-	r, err := l.verify(func(o *Options) { o.To = 12 })
+	var out strings.Builder
+	r, err := l.verify(func(o *Options) { o.To, o.Out = 12, &out })
 	if !errors.Is(err, ErrDifferent) || first(r, CheckProgress) == nil || first(r, CheckSeals) == nil {
 		t.Errorf("got %v", err)
+	}
+	if want := "the tables end at masterchain block 10: waiting for 12"; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("printed: %q, want %q at its beginning", out.String(), want)
 	}
 }
 

@@ -216,6 +216,9 @@ func (v *verifier) findRange(ctx context.Context) error {
 	}
 	v.from, v.to = v.From, v.To
 	watermark := v.watermark()
+	if watermark > 0 && watermark < v.to {
+		fmt.Fprintf(v.Out, "the tables end at masterchain block %d: waiting for %d as long as they grow\n", watermark, v.to)
+	}
 	for since := time.Now(); watermark > 0 && (watermark < v.to || !v.begun()) && time.Since(since) < v.patience; {
 		if err := lifetime.Sleep(ctx, pollEvery); err != nil {
 			return err
