@@ -152,7 +152,7 @@ func (l *Loader) walk(node *yaml.Node, path string, lines map[string]int, proble
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, line := strings.TrimPrefix(path+"."+node.Content[i].Value, "."), node.Content[i].Line
 		if !l.known(key) {
-			*problems = append(*problems, fmt.Errorf("line %d: unknown key %q", line, key))
+			*problems = append(*problems, fmt.Errorf("line %d: unknown key %q (`tonscribe config` lists them)", line, key))
 			continue
 		}
 		if first, again := lines[key]; again {

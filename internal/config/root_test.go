@@ -63,7 +63,7 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, env, want string
 	}{
-		"unknown key":        {"kafka:\n  broker: x\n", "", `unknown key "kafka.broker"`},
+		"unknown key":        {"kafka:\n  broker: x\n", "", `line 2: unknown key "kafka.broker" (` + "`tonscribe config` lists them)"},
 		"unknown section":    {"kafak:\n  brokers: x\n", "", `unknown key "kafak"`},
 		"bad duration":       {"kafka:\n  wait: soon\n", "", `"soon" is no duration`},
 		"list for one value": {"name: [a]\n", "", "one value is wanted"},
