@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -305,8 +306,8 @@ func TestKeysAreFoundByIDNameAndBeginningOfTheID(t *testing.T) {
 		t.Errorf("a revoked one by its id: %+v %v", got, err)
 	}
 	for _, text := range []string{"", "nobody", a.ID()[:2]} {
-		if got, err := w.table.Find(t.Context(), text); err == nil {
-			t.Errorf("%q: %+v", text, got)
+		if got, err := w.table.Find(t.Context(), text); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "`tonscribe keys list`") {
+			t.Errorf("%q: %+v, %v, want an error that says where the keys are listed", text, got, err)
 		}
 	}
 	if err := w.writer.Conn().Exec(context.Background(), "DROP TABLE api_keys"); err != nil {

@@ -91,7 +91,7 @@ func (t *Table) Find(ctx context.Context, text string) (Key, error) {
 			return Key{}, fmt.Errorf("%d keys are named %q: say the id (`tonscribe keys list`)", len(found), text)
 		}
 	}
-	return Key{}, fmt.Errorf("%q: %w", text, ErrNotFound)
+	return Key{}, fmt.Errorf("%q: %w (`tonscribe keys list`)", text, ErrNotFound)
 }
 
 // Get is the key with the hash, or ErrNotFound.

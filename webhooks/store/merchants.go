@@ -131,7 +131,7 @@ func (m *Merchants) Find(ctx context.Context, text string) (Merchant, error) {
 			return Merchant{}, fmt.Errorf("%d merchants are meant by %q: say the id (`tonscribe merchants list`)", len(some), text)
 		}
 	}
-	return Merchant{}, fmt.Errorf("merchant %q: %w", text, ErrNotFound)
+	return Merchant{}, fmt.Errorf("merchant %q: %w (`tonscribe merchants list`)", text, ErrNotFound)
 }
 
 // Put writes a merchant, new or changed.

@@ -35,8 +35,8 @@ func TestMerchantsAreFoundByTheirIDTheirNameAndTheirToken(t *testing.T) {
 			t.Errorf("find %q: %x, %v, want %x", text, got.ID, err, want)
 		}
 	}
-	if _, err := w.Merchants.Find(ctx, "nobody"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("find nobody: %v, want %v", err, ErrNotFound)
+	if _, err := w.Merchants.Find(ctx, "nobody"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "`tonscribe merchants list`") {
+		t.Errorf("find nobody: %v, want %v, and where the merchants are listed", err, ErrNotFound)
 	}
 	shop, err := w.Merchants.Find(ctx, "shop")
 	w.must(err)
