@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -70,6 +71,8 @@ func (u *everything) welcome(out io.Writer) {
 	row("blocks", api+"blocks?limit=10&sort=desc")
 	row("transactions", api+"transactions?limit=10&sort=desc")
 	row("messages", api+"messages?limit=10&sort=desc")
+	row("methods", "http://"+u.address+"/api/docs")
+	row("merchants", "http://"+u.address+"/dashboard")
 	row("health", "http://"+u.address+"/readyz")
 	if u.settings.Query.V2.TypeNamespace == v2.DefaultConfiguration().TypeNamespace {
 		row("TON clients", "of /api/v2 want types named ton.…: start with --type-namespace ton")
@@ -77,8 +80,8 @@ func (u *everything) welcome(out io.Writer) {
 	row("API key", "in "+filepath.Join(u.settings.Data, ownersKeyName))
 	if u.devnet != nil {
 		row("lite server", u.devnet.LiteServer()+", TON global config "+u.devnet.ConfigPath())
-		row("a transfer", fmt.Sprintf("tonscribe devnet send --data %s --to %s --amount 1.5",
-			shellWord(u.settings.Data), devnet.OwnerOf(u.devnet.Seed(), 1).Address(0).Bounce(false)))
+		row("a transfer", fmt.Sprintf("%s devnet send --data %s --to %s --amount 1.5",
+			shellWord(os.Args[0]), shellWord(u.settings.Data), devnet.OwnerOf(u.devnet.Seed(), 1).Address(0).Bounce(false)))
 	}
 	_ = table.Flush() // a closed standard output changes nothing
 	fmt.Fprintln(out)
