@@ -169,12 +169,12 @@ func TestWithoutAnHonestLiteServerTheStageWaitsAndSaysWhy(t *testing.T) {
 }
 
 func TestAStartBehindTheHeadOfLiteServersSaysWhatItWaitsFor(t *testing.T) {
-	chain := folder(t, 20)
+	chain := folder(t, 15)
 	log, book := newTape(1), &logBook{said: make(chan struct{}, 100)}
 	made := observed(t, overLite(t, 31, 60, litetest.Listen(t, chain.Handle)), log, book)
 	started := make(chan error, 1)
 	go func() { started <- made.Start(t.Context()) }()
-	book.await(t, "waiting for the source to go on", `"bundle":30`, `"source_ends_at":20`)
+	book.await(t, "waiting for the source to go on", `"level":"warn"`, "another chain", `"bundle":30`, `"source_ends_at":15`)
 	chain.Show(60)
 	if err := <-started; err != nil {
 		t.Fatal(err)

@@ -103,6 +103,10 @@ func (w *waiting) unreachable(ctx context.Context, seqno uint32, why error) erro
 	return sleep(ctx, w.configuration.RetryMin)
 }
 
+// headsApart is how many masterchain blocks the servers of a source may be apart: one that
+// is asked now may end before what another one gave.
+const headsApart = 10
+
 // atHead says that the source ends before a wanted block. Who follows a growing
 // source is told so now and then only.
 func (w *waiting) atHead(seqno, last uint32) {
@@ -110,5 +114,9 @@ func (w *waiting) atHead(seqno, last uint32) {
 		return
 	}
 	w.saidAtHead = time.Now()
-	w.log.Info().Uint32("bundle", seqno).Uint32("source_ends_at", last).Msg("waiting for the source to go on")
+	line := w.log.Info()
+	if seqno > last+headsApart {
+		line = w.log.Warn().Str("why", "the source is behind, or has another chain")
+	}
+	line.Uint32("bundle", seqno).Uint32("source_ends_at", last).Msg("waiting for the source to go on")
 }
