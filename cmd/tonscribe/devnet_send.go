@@ -114,6 +114,9 @@ func (t transfer) send(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tx.OutMsgCount == 0 {
+		return nil, fmt.Errorf("wallet %d sent nothing in its transaction %x: it has too few toncoins", t.from, tx.Hash)
+	}
 	return tx.Hash, nil
 }
 

@@ -45,6 +45,16 @@ func raw(o devnet.Owner) string {
 // seed that a devnet has when none is asked for.
 const seed = 1
 
+func TestATransferThatTheWalletDoesNotMakeIsAnError(t *testing.T) {
+	data := t.TempDir()
+	p := harness.Start(t, nil, "devnet", "--data", data, "--tps", "0", "--interval", "200ms")
+	harness.Await(t, startLimit, func() bool { return strings.Contains(p.Output(), "The devnet runs") }, p.Output)
+	out, err := run(t, "devnet", "send", "--data", data, "--to", devnet.OwnerOf(seed, 1).Address(0).String(), "--amount", "1000000000")
+	if want := "sent nothing"; err == nil || !strings.Contains(out, want) {
+		t.Errorf("more than the wallet has: %v, %s, want an error with %q", err, out, want)
+	}
+}
+
 func TestTransfersOfEachKindAppearInTheAPI(t *testing.T) {
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	api := "http://" + listen + "/api/v3/"
