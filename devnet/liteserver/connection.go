@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 
+	"tonscribe/internal/adnltcp"
 	"tonscribe/internal/listen"
 )
 
@@ -24,6 +24,8 @@ const (
 	// few seconds.
 	idleTime  = 5 * time.Minute
 	writeTime = 10 * time.Second
+	// maxQuery is more than the largest query that is answered takes.
+	maxQuery = 1 << 18
 )
 
 // Constructors of the messages that clients send.
@@ -35,12 +37,13 @@ var (
 	authenticateTag = tl.CRC("tcp.authentificate nonce:bytes = tcp.Message")
 )
 
-// connection is one client.
+// connection is one client. tonutils-go has a server, too; that one does not tell its port,
+// ends the connection on a query that it does not know, and follows nested objects as deep
+// as 16 MiB allow.
 type connection struct {
-	conn    *listen.Conn
-	slots   chan struct{} // one for each query in work
-	writing sync.Mutex
-	ciphers ciphers
+	conn   *listen.Conn
+	stream adnltcp.Stream
+	slots  chan struct{} // one for each query in work
 }
 
 // acceptAll takes connections until the listener is closed.
@@ -53,7 +56,8 @@ func (c *Component) acceptAll() error {
 		case err != nil:
 			return err
 		}
-		client := &connection{conn: conn.(*listen.Conn), slots: make(chan struct{}, c.configuration.Queries)}
+		client := &connection{conn: conn.(*listen.Conn), slots: make(chan struct{}, c.configuration.Queries),
+			stream: adnltcp.Stream{MaxPayload: maxQuery, WriteTimeout: writeTime}}
 		c.running.Go(func() {
 			defer conn.Close()
 			err := c.talk(client)
@@ -76,7 +80,7 @@ func (c *Component) talk(client *connection) error {
 		if err := client.conn.SetReadDeadline(time.Now().Add(idleTime)); err != nil {
 			return err
 		}
-		payload, err := readPacket(client.conn, client.ciphers.in)
+		payload, err := client.stream.Read()
 		if err != nil {
 			return err
 		}
@@ -90,16 +94,11 @@ func (c *Component) greet(client *connection) error {
 	if err := client.conn.SetReadDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return err
 	}
-	var hello [handshakeSize]byte
-	if _, err := io.ReadFull(client.conn, hello[:]); err != nil {
-		return err
-	}
-	var err error
-	if client.ciphers, err = accept(hello[:], c.configuration.Key); err != nil {
+	if err := client.stream.Accept(client.conn, c.configuration.Key); err != nil {
 		return err
 	}
 	client.conn.Work() // those that have not said who they are make room for it
-	return client.write(nil)
+	return client.stream.Write(nil)
 }
 
 // receive handles one packet; an error ends the connection.
@@ -108,19 +107,19 @@ func (c *Component) receive(ctx context.Context, queries *sync.WaitGroup, client
 		return nil
 	}
 	if len(payload) < 4 {
-		return errPacket
+		return adnltcp.ErrPacket
 	}
 	switch tag, rest := binary.LittleEndian.Uint32(payload), payload[4:]; tag {
 	case pingTag:
 		if len(rest) != 8 {
-			return errPacket
+			return adnltcp.ErrPacket
 		}
-		return client.send(liteclient.TCPPong{RandomID: int64(binary.LittleEndian.Uint64(rest))})
+		return client.stream.Send(liteclient.TCPPong{RandomID: int64(binary.LittleEndian.Uint64(rest))})
 	case authenticateTag:
-		return client.send(liteclient.TCPAuthenticationNonce{Nonce: make([]byte, 32)})
+		return client.stream.Send(liteclient.TCPAuthenticationNonce{Nonce: make([]byte, 32)})
 	case queryTag:
 		if len(rest) < 32 {
-			return errPacket
+			return adnltcp.ErrPacket
 		}
 		c.take(ctx, queries, client, rest[:32], rest[32:])
 	}
@@ -149,7 +148,7 @@ func (c *Component) reply(client *connection, id []byte, answer tl.Serializable)
 		payload, err = encode(id, ton.LSError{Code: codeError, Text: "internal error"})
 	}
 	if err == nil {
-		err = client.write(payload)
+		err = client.stream.Write(payload)
 	}
 	if err != nil {
 		c.metrics.dropped.Inc()
@@ -165,30 +164,6 @@ func encode(id []byte, answer tl.Serializable) (payload []byte, err error) {
 		}
 	}()
 	return tl.Serialize(adnl.MessageAnswer{ID: id, Data: answer}, true)
-}
-
-func (c *connection) send(message tl.Serializable) error {
-	payload, err := tl.Serialize(message, true)
-	if err != nil {
-		return err
-	}
-	return c.write(payload)
-}
-
-// write sends one packet.
-func (c *connection) write(payload []byte) error {
-	packet, err := newPacket(payload)
-	if err != nil {
-		return err
-	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	c.ciphers.out.XORKeyStream(packet, packet)
-	if err := c.conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
-		return err
-	}
-	_, err = c.conn.Write(packet)
-	return err
 }
 
 // request is a query as it came: perhaps a wait, then the query.

@@ -5,26 +5,23 @@ package litetest
 
 import (
 	"context"
-	"crypto/cipher"
 	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/xssnick/tonutils-go/adnl"
-	"github.com/xssnick/tonutils-go/adnl/keys"
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/adnltcp"
 )
 
 // Request is a query with the order to wait that may stand in front of it.
@@ -117,16 +114,12 @@ func (s *Server) accept(listener net.Listener) {
 	}
 }
 
-// stream is the server's end of a connection.
-type stream struct {
-	conn    net.Conn
-	in, out cipher.Stream
-	mu      sync.Mutex
-}
-
 func (s *Server) serve(conn net.Conn) error {
-	c, err := s.handshake(conn)
-	if err != nil {
+	c := &adnltcp.Stream{MaxPayload: 1 << 20, WriteTimeout: time.Minute}
+	if err := c.Accept(conn, s.key); err != nil {
+		return err
+	}
+	if err := c.Write(nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -134,7 +127,7 @@ func (s *Server) serve(conn net.Conn) error {
 	defer group.Wait()
 	defer cancel()
 	for {
-		payload, err := c.read()
+		payload, err := c.Read()
 		if err != nil {
 			return err
 		}
@@ -144,7 +137,7 @@ func (s *Server) serve(conn net.Conn) error {
 		}
 		switch m := message.(type) {
 		case liteclient.TCPPing:
-			err = c.send(liteclient.TCPPong(m))
+			err = c.Send(liteclient.TCPPong(m))
 		case adnl.MessageQuery:
 			query, ok := m.Data.(liteclient.LiteServerQuery)
 			if !ok {
@@ -158,7 +151,7 @@ func (s *Server) serve(conn net.Conn) error {
 	}
 }
 
-func (s *Server) answer(ctx context.Context, c *stream, id []byte, query any) {
+func (s *Server) answer(ctx context.Context, c *adnltcp.Stream, id []byte, query any) {
 	r := Request{Query: query}
 	if list, ok := query.([]tl.Serializable); ok && len(list) == 2 {
 		if wait, ok := list[0].(ton.WaitMasterchainSeqno); ok {
@@ -166,79 +159,8 @@ func (s *Server) answer(ctx context.Context, c *stream, id []byte, query any) {
 		}
 	}
 	if answer := s.handler(ctx, r); answer != nil && ctx.Err() == nil {
-		_ = c.send(adnl.MessageAnswer{ID: id, Data: answer})
+		_ = c.Send(adnl.MessageAnswer{ID: id, Data: answer})
 	}
-}
-
-func (s *Server) handshake(conn net.Conn) (*stream, error) {
-	hello := make([]byte, 256)
-	if _, err := io.ReadFull(conn, hello); err != nil {
-		return nil, err
-	}
-	shared, err := keys.SharedKey(s.key, ed25519.PublicKey(hello[32:64]))
-	if err != nil {
-		return nil, err
-	}
-	sum, random := hello[64:96], hello[96:]
-	key := append(append([]byte{}, shared[:16]...), sum[16:32]...)
-	iv := append(append([]byte{}, sum[:4]...), shared[20:32]...)
-	open, err := keys.NewCipherCtr(key, iv)
-	if err != nil {
-		return nil, err
-	}
-	open.XORKeyStream(random, random)
-	if want := sha256.Sum256(random); want != [32]byte(sum) {
-		return nil, errors.New("handshake for another key")
-	}
-	c := &stream{conn: conn}
-	if c.out, err = keys.NewCipherCtr(random[:32], random[64:80]); err != nil {
-		return nil, err
-	}
-	if c.in, err = keys.NewCipherCtr(random[32:64], random[80:96]); err != nil {
-		return nil, err
-	}
-	return c, c.write(nil)
-}
-
-func (c *stream) read() ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
-		return nil, err
-	}
-	c.in.XORKeyStream(head[:], head[:])
-	packet := make([]byte, binary.LittleEndian.Uint32(head[:]))
-	if _, err := io.ReadFull(c.conn, packet); err != nil {
-		return nil, err
-	}
-	c.in.XORKeyStream(packet, packet)
-	if len(packet) < 64 {
-		return nil, fmt.Errorf("packet of %d bytes", len(packet))
-	}
-	return packet[32 : len(packet)-32], nil
-}
-
-func (c *stream) send(message any) error {
-	payload, err := tl.Serialize(message, true)
-	if err != nil {
-		return err
-	}
-	return c.write(payload)
-}
-
-func (c *stream) write(payload []byte) error {
-	packet := make([]byte, 36, 68+len(payload))
-	binary.LittleEndian.PutUint32(packet, uint32(64+len(payload)))
-	if _, err := io.ReadFull(rand.Reader, packet[4:36]); err != nil {
-		return err
-	}
-	packet = append(packet, payload...)
-	sum := sha256.Sum256(packet[4:])
-	packet = append(packet, sum[:]...)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out.XORKeyStream(packet, packet)
-	_, err := c.conn.Write(packet)
-	return err
 }
 
 // Address is where the server listens.
