@@ -22,15 +22,12 @@ func parseBlock(root *cell.Cell) (*tlb.Block, error) {
 
 // Account is the proven state of an account after a block.
 type Account struct {
-	Block *ton.BlockIDExt // asked for: of the masterchain, or of the account's shard
-	Shard *ton.BlockIDExt // the shard block that the state is of
-	Utime uint32          // when that was made
-	State *cell.Cell      // Account of block.tlb; nil when there is none
+	Utime uint32     // when the shard block was made that the state is of
+	State *cell.Cell // Account of block.tlb; nil when there is none
 	// LastTransactionHash and LastTransactionLT are those of the newest
 	// transaction, zero without a state.
 	LastTransactionHash []byte
 	LastTransactionLT   uint64
-	Answer              ton.AccountState // with its proofs
 }
 
 // Account reads an account after a masterchain block, or after a block of the
@@ -53,12 +50,11 @@ func readAccount(answer any, block *ton.BlockIDExt, account *address.Address) (*
 	if !complete(got.ID) || !got.ID.Equals(block) {
 		return nil, fmt.Errorf("getAccountState: it is of another block than %s", Format(block))
 	}
-	proven, err := proveAccount(got.Shard, got.ShardProof, got.Proof, block, account)
+	utime, leaf, err := proveAccount(got.Shard, got.ShardProof, got.Proof, block, account)
 	if err != nil {
 		return nil, fmt.Errorf("getAccountState: %w", err)
 	}
-	leaf := proven.leaf
-	result := &Account{Block: block, Shard: proven.shard, Utime: proven.utime, Answer: got}
+	result := &Account{Utime: utime}
 	if leaf == nil {
 		if got.State != nil {
 			return nil, errors.New("getAccountState: the account has a state, its proof says none")
@@ -72,48 +68,40 @@ func readAccount(answer any, block *ton.BlockIDExt, account *address.Address) (*
 	return result, nil
 }
 
-// standingAccount is what the proofs of an account show.
-type standingAccount struct {
-	shard *ton.BlockIDExt   // the block that the state is of
-	utime uint32            // when it was made
-	leaf  *tlb.ShardAccount // nil when there is no account
-}
-
 // proveAccount follows the proofs from a block to the account's leaf in
-// ShardAccounts. The tree is looked through here
+// ShardAccounts, nil where there is no account, and the time of the block that the state is
+// of. The tree is looked through here
 // once more when the account is said to be absent, because a branch that was
 // left out of a proof is no proof of absence.
-func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *ton.BlockIDExt, account *address.Address) (*standingAccount, error) {
+func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *ton.BlockIDExt, account *address.Address) (uint32, *tlb.ShardAccount, error) {
 	if account.Workchain() == masterWorkchain || !isMaster(block) {
 		shard = block
 	} else if err := ton.CheckShardInMasterProofForAccount(block, shardProof, shard, account); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if shard.Workchain != account.Workchain() || !tlb.ShardID(uint64(shard.Shard)).ContainsAddress(account) {
-		return nil, fmt.Errorf("block %s does not hold the account", shortID(shard))
+		return 0, nil, fmt.Errorf("block %s does not hold the account", shortID(shard))
 	}
 	state, err := ton.CheckBlockShardStateProof(proof, shard.RootHash)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	found := &standingAccount{shard: shard, utime: state.GenUTime}
 	if state.Accounts.ShardAccounts == nil {
-		return nil, errors.New("no accounts in the proof")
+		return 0, nil, errors.New("no accounts in the proof")
 	}
 	key := cell.BeginCell().MustStoreSlice(account.Data(), 256).EndCell()
 	value, _, err := state.Accounts.ShardAccounts.LoadValueExtra(key)
 	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-		return found, nil
+		return state.GenUTime, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the account is not in the proof: %w", err)
+		return 0, nil, fmt.Errorf("the account is not in the proof: %w", err)
 	}
 	var leaf tlb.ShardAccount
 	if err := tlb.LoadFromCell(&leaf, value); err != nil {
-		return nil, fmt.Errorf("the account's leaf: %w", err)
+		return 0, nil, fmt.Errorf("the account's leaf: %w", err)
 	}
-	found.leaf = &leaf
-	return found, nil
+	return state.GenUTime, &leaf, nil
 }
 
 // Config reads the configuration after a masterchain block: the dictionary of

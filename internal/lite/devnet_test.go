@@ -307,7 +307,7 @@ func TestTransactionsFollowTheHashChain(t *testing.T) {
 	if _, err := p.WaitHead(t.Context(), 30); err != nil {
 		t.Fatal(err)
 	}
-	accounts, last, in := someAccounts(t, d)
+	accounts, last, _ := someAccounts(t, d)
 	bad.BreakFor(func(query any) bool {
 		_, ok := query.(ton.GetTransactions)
 		return ok
@@ -328,34 +328,12 @@ func TestTransactionsFollowTheHashChain(t *testing.T) {
 		if err != nil || len(list) == 0 {
 			t.Fatalf("%s: %d transactions, %v", account, len(list), err)
 		}
-		if !bytes.Equal(list[0].Cell.Hash(), want.Hash[:]) || !list[0].Block.Equals(in[account.StringRaw()]) {
-			t.Errorf("%s: %X in %s, want %X", account, list[0].Cell.Hash(), Format(list[0].Block), want.Hash)
-		}
-		one, err := p.Transaction(t.Context(), list[0].Block, account, want.LT)
-		if err != nil || one == nil || !bytes.Equal(one.Hash(), want.Hash[:]) {
-			t.Errorf("%s: one transaction: %v", account, err)
+		if !bytes.Equal(list[0].Hash(), want.Hash[:]) {
+			t.Errorf("%s: %X, want %X", account, list[0].Hash(), want.Hash)
 		}
 	}
 	if n := p.strikes(lying); n != 1 {
 		t.Errorf("the liar was left out %d times", n)
-	}
-	block := in[accounts[0].StringRaw()]
-	stored, err := d.Store.Block(block)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var listed int
-	var after *ton.TransactionID3
-	for more := true; more; {
-		var list []ton.TransactionShortInfo
-		if list, more, err = p.BlockTransactions(t.Context(), block, 100, after); err != nil || len(list) == 0 {
-			t.Fatalf("%d transactions after %d, %v", len(list), listed, err)
-		}
-		listed += len(list)
-		after = list[len(list)-1].ID3()
-	}
-	if listed != len(stored.Transactions) {
-		t.Errorf("%d transactions of block %s, want %d", listed, Format(block), len(stored.Transactions))
 	}
 }
 
@@ -398,30 +376,11 @@ func TestAHistoryIsNeitherHiddenNorLongerThanAskedFor(t *testing.T) {
 	}
 }
 
-func TestMethodsRunAndMessagesAreSent(t *testing.T) {
+func TestMessagesAreSent(t *testing.T) {
 	d := litetest.NewDevnet(t, 1, 10)
 	p := onDevnet(t, d, litetest.Listen(t, d.Handle), litetest.Listen(t, d.Handle))
-	head, err := p.WaitHead(t.Context(), 10)
-	if err != nil {
+	if _, err := p.WaitHead(t.Context(), 10); err != nil {
 		t.Fatal(err)
-	}
-	accounts, _, _ := someAccounts(t, d)
-	stack, err := new(tlb.Stack).ToCell()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran := 0
-	for _, account := range accounts {
-		result, err := p.RunMethod(t.Context(), head, account, tlb.MethodNameHash("seqno"), stack.ToBOC())
-		if err != nil {
-			t.Fatalf("%s: %v", account, err)
-		}
-		if result.ExitCode == 0 && result.Result != nil {
-			ran++
-		}
-	}
-	if ran == 0 {
-		t.Error("seqno ran on no account")
 	}
 	message := cell.BeginCell().MustStoreUInt(0xfeed, 16).EndCell()
 	if err := p.Send(t.Context(), message.ToBOC()); err != nil {

@@ -102,9 +102,9 @@ func (p *Pool) advance(ctx context.Context, list []claim) error {
 }
 
 // moved takes note of a proven head.
-func (p *Pool) moved(head *ton.BlockIDExt, utime uint32) {
+func (p *Pool) moved(head *ton.BlockIDExt) {
 	p.known.add(head)
-	if p.chain.advance(head, utime) {
+	if p.chain.advance(head) {
 		p.metrics.head.Set(float64(head.SeqNo))
 	}
 }
@@ -124,7 +124,7 @@ func (p *Pool) believe(list []claim) error {
 			}
 		}
 		if 2*reached >= voters && reached > rivals {
-			p.moved(c.id, 0)
+			p.moved(c.id)
 			return nil
 		}
 	}

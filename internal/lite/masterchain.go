@@ -13,7 +13,6 @@ type masterchain struct {
 	mu      sync.Mutex
 	trusted *ton.BlockIDExt // newest proven key block, or the one that trust starts from
 	head    *ton.BlockIDExt // newest proven block, nil before the first
-	utime   uint32          // of the head
 	problem string          // why the head does not move
 	changed chan struct{}
 }
@@ -56,14 +55,13 @@ func (m *masterchain) seqno() uint32 {
 }
 
 // advance moves the head forward.
-func (m *masterchain) advance(head *ton.BlockIDExt, utime uint32) bool {
+func (m *masterchain) advance(head *ton.BlockIDExt) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.head != nil && head.SeqNo <= m.head.SeqNo {
 		return false
 	}
 	m.head, m.problem = head, ""
-	m.utime = max(m.utime, utime)
 	m.stirLocked()
 	return true
 }
@@ -89,14 +87,6 @@ func (m *masterchain) stuck(why string) {
 // Head is the newest masterchain block that is proven. It waits for the first
 // one.
 func (p *Pool) Head(ctx context.Context) (*ton.BlockIDExt, error) { return p.WaitHead(ctx, 0) }
-
-// HeadTime is when the head was made, by its own word (gen_utime); 0 is
-// unknown: proofs are off.
-func (p *Pool) HeadTime() uint32 {
-	p.chain.mu.Lock()
-	defer p.chain.mu.Unlock()
-	return p.chain.utime
-}
 
 // WaitHead waits until a masterchain block with this seqno or a later one is
 // proven, and gives the newest. When ctx ends before, the error says why.

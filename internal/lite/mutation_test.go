@@ -26,9 +26,9 @@ type reading struct {
 // readings of a devnet's answers.
 func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 	t.Helper()
-	accounts, last, in := someAccounts(t, d)
+	accounts, last, _ := someAccounts(t, d)
 	account, head := accounts[0], d.Master(20).ID
-	tx, block := last[account.StringRaw()], in[account.StringRaw()]
+	tx := last[account.StringRaw()]
 	return map[string]reading{
 		"getBlockProof": {ton.GetBlockProof{Mode: 1, KnownBlock: d.Init(), TargetBlock: head}, func(answer any) ([]byte, error) {
 			p := &Pool{configuration: quick(), metrics: someMetrics(t), network: &GlobalConfig{}, chain: newMasterchain(nil)}
@@ -40,7 +40,7 @@ func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 			if err != nil {
 				return nil, err
 			}
-			return append(reached.id.RootHash, reached.id.FileHash...), nil
+			return append(reached.RootHash, reached.FileHash...), nil
 		}},
 		"getAccountState": {ton.GetAccountState{ID: head, Account: ton.AccountID{ID: account.Data()}}, func(answer any) ([]byte, error) {
 			got, err := readAccount(answer, head, account)
@@ -75,14 +75,7 @@ func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 			if err != nil || len(list) == 0 {
 				return nil, ErrRefused // an empty list is the server's word, a shorter one too
 			}
-			return list[0].Cell.Hash(), nil
-		}},
-		"listBlockTransactions": {ton.ListBlockTransactions{ID: block, Mode: 0b100111, Count: 1, WantProof: &ton.True{}}, func(answer any) ([]byte, error) {
-			list, _, err := replay(answer).GetBlockTransactionsV2(t.Context(), block, 1)
-			if err != nil || len(list) == 0 {
-				return nil, ErrRefused
-			}
-			return append(list[0].Hash, byte(len(list))), nil
+			return list[0].Hash(), nil
 		}},
 	}
 }

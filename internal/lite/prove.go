@@ -34,11 +34,11 @@ func (p *Pool) proveClaim(ctx context.Context, c claim) error {
 			p.strike(c.server, err)
 			return fmt.Errorf("%s: %w", c.server.host, err)
 		}
-		if reached.id.SeqNo == c.id.SeqNo {
-			p.moved(reached.id, reached.utime)
+		if reached.SeqNo == c.id.SeqNo {
+			p.moved(reached)
 			return nil
 		}
-		from = reached.id
+		from = reached
 	}
 }
 
@@ -64,16 +64,10 @@ func (p *Pool) askProof(ctx context.Context, s *server, from, to *ton.BlockIDExt
 	return &part, nil
 }
 
-// step is a block that a chain of proofs has come to.
-type step struct {
-	id    *ton.BlockIDExt
-	utime uint32
-}
-
 // climb checks one part of a proof that leads forward. Key blocks on the way
 // become trusted.
-func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (step, error) {
-	at := step{id: from}
+func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (*ton.BlockIDExt, error) {
+	at := from
 	if !complete(part.From) || !part.From.Equals(from) {
 		return at, errors.New("it starts at another block")
 	}
@@ -81,23 +75,23 @@ func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (ste
 		next := at
 		var key bool
 		err := guarded(func() (err error) {
-			next, key, err = checkLink(at.id, link)
+			next, key, err = checkLink(at, link)
 			return err
 		})
 		if err != nil {
 			return at, fmt.Errorf("step %d: %w", i+1, err)
 		}
-		if at = next; key && p.chain.trust(at.id) {
-			p.metrics.trusted.Set(float64(at.id.SeqNo))
-			p.saveTrusted(at.id)
+		if at = next; key && p.chain.trust(at) {
+			p.metrics.trusted.Set(float64(at.SeqNo))
+			p.saveTrusted(at)
 		}
 	}
 	switch {
-	case !complete(part.To) || !part.To.Equals(at.id):
+	case !complete(part.To) || !part.To.Equals(at):
 		return at, errors.New("it ends at another block than it says")
-	case at.id.SeqNo > to.SeqNo, at.id.SeqNo == to.SeqNo && !at.id.Equals(to):
-		return at, fmt.Errorf("it leads to %s", Format(at.id))
-	case at.id.SeqNo <= from.SeqNo && from.SeqNo != to.SeqNo:
+	case at.SeqNo > to.SeqNo, at.SeqNo == to.SeqNo && !at.Equals(to):
+		return at, fmt.Errorf("it leads to %s", Format(at))
+	case at.SeqNo <= from.SeqNo && from.SeqNo != to.SeqNo:
 		return at, errors.New("it leads nowhere")
 	}
 	return at, nil
@@ -105,7 +99,7 @@ func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (ste
 
 // checkLink checks one step of a proof, and reports whether it ends at a key
 // block which was signed, or is behind a proven one.
-func checkLink(from *ton.BlockIDExt, link any) (to step, key bool, err error) {
+func checkLink(from *ton.BlockIDExt, link any) (to *ton.BlockIDExt, key bool, err error) {
 	switch l := link.(type) {
 	case ton.BlockLinkForward:
 		return checkForward(l, from)
@@ -118,7 +112,7 @@ func checkLink(from *ton.BlockIDExt, link any) (to step, key bool, err error) {
 // errElsewhere is that of a step which does not begin where the one before ended.
 var errElsewhere = errors.New("it goes on from another block")
 
-func checkForward(l ton.BlockLinkForward, from *ton.BlockIDExt) (to step, key bool, err error) {
+func checkForward(l ton.BlockLinkForward, from *ton.BlockIDExt) (to *ton.BlockIDExt, key bool, err error) {
 	if !complete(l.From) || !l.From.Equals(from) {
 		return to, false, errElsewhere
 	}
@@ -142,12 +136,12 @@ func checkForward(l ton.BlockLinkForward, from *ton.BlockIDExt) (to step, key bo
 
 // destination checks that the proven block stands where its id says: the
 // signatures are for its hashes only.
-func destination(id *ton.BlockIDExt, proof *cell.Cell) (step, error) {
+func destination(id *ton.BlockIDExt, proof *cell.Cell) (*ton.BlockIDExt, error) {
 	block, err := ton.CheckBlockProof(proof, id.RootHash)
 	if err != nil {
-		return step{}, err
+		return nil, err
 	}
-	return step{id: id, utime: block.BlockInfo.GenUtime}, standsAt(&block.BlockInfo, id)
+	return id, standsAt(&block.BlockInfo, id)
 }
 
 // standsAt checks that a block is where its id says.
@@ -168,7 +162,7 @@ func CheckBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) error {
 
 // checkBackward checks that a block is in the list of earlier masterchain blocks
 // (OldMcBlocksInfo) in the state of a later one.
-func checkBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) (to step, key bool, err error) {
+func checkBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) (to *ton.BlockIDExt, key bool, err error) {
 	if !complete(l.From) || !l.From.Equals(from) {
 		return to, false, errElsewhere
 	}
@@ -193,7 +187,7 @@ func checkBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) (to step, key 
 	if entry.IsKey != l.ToKeyBlock {
 		return to, false, errors.New("key block or not: the chain says otherwise")
 	}
-	return step{id: l.To}, l.ToKeyBlock, nil
+	return l.To, l.ToKeyBlock, nil
 }
 
 // oldBlock reads one entry of OldMcBlocksInfo.
@@ -256,7 +250,7 @@ func descends(answer any, from, to *ton.BlockIDExt) error {
 		if err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
-		at = next.id
+		at = next
 	}
 	if !at.Equals(to) {
 		return fmt.Errorf("it leads to %s", shortID(at))

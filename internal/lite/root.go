@@ -76,12 +76,6 @@ func (p *Pool) Start(context.Context) error {
 	return nil
 }
 
-// Done is closed by Stop.
-func (p *Pool) Done() <-chan struct{} { return p.ctx.Done() }
-
-// Err is nil: a pool has no failure of its own.
-func (p *Pool) Err() error { return nil }
-
 // Stop ends all connections, and with them the requests under way, and waits
 // for the pool's goroutines as long as ctx allows.
 func (p *Pool) Stop(ctx context.Context) error {

@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/internal/lite"
 	"tonscribe/ton/address"
 )
@@ -38,7 +40,7 @@ func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction
 			return nil, err
 		}
 		for _, one := range found {
-			t, err := ParseTransaction(h.Account.Workchain(), one.Cell)
+			t, err := ParseTransaction(h.Account.Workchain(), one)
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +56,7 @@ func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction
 
 // someBefore asks for some transactions from one back; what servers do not have any
 // more is asked of those that keep everything.
-func (n *Node) someBefore(ctx context.Context, h *History, at TransactionID, after uint32, count int) ([]lite.Transaction, error) {
+func (n *Node) someBefore(ctx context.Context, h *History, at TransactionID, after uint32, count int) ([]*cell.Cell, error) {
 	account := ofTonutils(h.Account)
 	found, err := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, after, h.Archival)
 	if err == nil || h.Archival || !lite.IsMissing(err) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tonutils "github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
@@ -19,7 +20,7 @@ type noting struct {
 	after []uint32
 }
 
-func (s *noting) Transactions(ctx context.Context, account *tonutils.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]lite.Transaction, error) {
+func (s *noting) Transactions(ctx context.Context, account *tonutils.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]*cell.Cell, error) {
 	s.after = append(s.after, after)
 	return s.Servers.Transactions(ctx, account, lt, hash, limit, after, archival)
 }

@@ -93,7 +93,7 @@ type Servers interface {
 	// Libraries are nil where there is none with the hash.
 	Libraries(ctx context.Context, hashes ...[]byte) ([]*cell.Cell, error)
 	// Transactions are an account's from one back.
-	Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]lite.Transaction, error)
+	Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]*cell.Cell, error)
 	Send(ctx context.Context, message []byte) error
 	// Query is for requests that have no method here; their checks are the caller's.
 	Query(ctx context.Context, q lite.Query) (answer any, server string, err error)

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/internal/lite"
 	toncell "tonscribe/ton/cell"
 )
 
@@ -52,10 +53,13 @@ func TestGetMethodsEqualThoseOfTheLiteServer(t *testing.T) {
 	for _, account := range w.accounts() {
 		for _, method := range []string{"seqno", "get_wallet_data", "get_jetton_data", "get_nft_data", "get_collection_data"} {
 			own := w.result(w.post("runGetMethodStd", fmt.Sprintf(`{"address":"%s","method":"%s","stack":[],"seqno":%d}`, account.String(), method, head.SeqNo)), method)
-			theirs, err := w.pool.RunMethod(t.Context(), head, tonutils.NewAddress(0, 0, account.ID()), tlb.MethodNameHash(method), emptyStack())
+			answer, _, err := w.pool.Query(t.Context(), lite.Query{Request: ton.RunSmcMethod{
+				Mode: 0b100, ID: head, Account: ton.AccountID{ID: account.ID()}, MethodID: tlb.MethodNameHash(method), Params: emptyStack(),
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
+			theirs := answer.(ton.RunMethodResult)
 			exit := at(own, "exit_code").(float64)
 			if exit == -13 {
 				exit = -256 // an account without code, in the words of lite servers
