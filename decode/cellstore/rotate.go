@@ -28,17 +28,7 @@ func (s *Store) rotateWhenFull() error {
 	return s.rotate()
 }
 
-// Rotate deletes the older generation and begins a new one.
-func (s *Store) Rotate() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
-	return s.rotate()
-}
-
-// rotate is Rotate; the caller holds the mutex.
+// rotate deletes the older generation and begins a new one; the caller holds the mutex.
 func (s *Store) rotate() error {
 	began := time.Now()
 	// What was copied from the older generation must be safe before that goes.

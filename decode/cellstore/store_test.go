@@ -106,7 +106,7 @@ func TestWhatIsReadSurvivesRotationsAndTheRestIsForgotten(t *testing.T) {
 	s := open(t, dir)
 	put(t, s, 0, 100)
 	for round := range 5 {
-		if err := s.Rotate(); err != nil {
+		if err := s.rotateNow(); err != nil {
 			t.Fatal(err)
 		}
 		for n := range 50 {
@@ -181,7 +181,7 @@ func TestWhatIsNotedStaysUntilItIsStruck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := s.Rotate(); err != nil {
+		if err := s.rotateNow(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,7 +235,7 @@ func writeForEver(dir string) {
 					}
 				}
 			}
-			err = s.Rotate()
+			err = s.rotateNow()
 		}
 		if err == nil && n%10 == 9 {
 			if err = s.Sync(); err == nil {
@@ -313,4 +313,11 @@ func TestOneGenerationBeginsHoweverManyFindTheYoungerOneFull(t *testing.T) {
 	if got := s.young.number - before; got != 1 {
 		t.Errorf("%d generations have begun, want 1", got)
 	}
+}
+
+// rotateNow is rotate of a store that nobody has locked.
+func (s *Store) rotateNow() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.rotate()
 }

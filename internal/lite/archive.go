@@ -74,7 +74,7 @@ func (p *Pool) HasArchive() bool { return p.archives() > 0 }
 // FindArchive asks the connected servers for an old block until one has it or
 // all have answered.
 func (p *Pool) FindArchive(ctx context.Context) bool {
-	for _, s := range p.best(Query{}) {
+	for _, s := range p.best() {
 		if p.HasArchive() {
 			return true
 		}

@@ -23,7 +23,7 @@ type claim struct {
 func (p *Pool) claims() []claim {
 	head := p.chain.seqno()
 	var list []claim
-	for _, s := range p.best(Query{}) {
+	for _, s := range p.best() {
 		s.mu.Lock()
 		if s.claim != nil && s.claim.SeqNo > head {
 			list = append(list, claim{s, s.claim})
@@ -40,7 +40,7 @@ func (p *Pool) follow(ctx context.Context) {
 		changed := p.chain.changes()
 		list := p.claims()
 		retry := time.Hour
-		if len(list) == 0 && len(p.best(Query{})) > 0 {
+		if len(list) == 0 && len(p.best()) > 0 {
 			p.chain.stuck("")
 		}
 		if len(list) > 0 {
@@ -112,7 +112,7 @@ func (p *Pool) moved(head *ton.BlockIDExt) {
 // believe takes the newest block that at least half of the connected servers
 // have reached, by the word of most of those that name it.
 func (p *Pool) believe(list []claim) error {
-	voters := count(p.best(Query{}), func(s *server) bool { return s.claim != nil })
+	voters := count(p.best(), func(s *server) bool { return s.claim != nil })
 	for _, c := range list {
 		reached, rivals := 0, 0
 		for _, other := range list {

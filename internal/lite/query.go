@@ -158,8 +158,8 @@ func (p *Pool) connections() int {
 }
 
 // best orders the usable servers.
-func (p *Pool) best(q Query) []*server {
-	return p.ranked(q, func(*server) bool { return true }, math.Inf(1))
+func (p *Pool) best() []*server {
+	return p.ranked(Query{}, func(*server) bool { return true }, math.Inf(1))
 }
 
 // ranked are the usable servers of some, the best first, without those whose

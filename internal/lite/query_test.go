@@ -294,7 +294,7 @@ func TestOldBlocksAreAskedForWhereTheyAreKept(t *testing.T) {
 	if _, err := p.WaitHead(t.Context(), lastSigned); err != nil {
 		t.Fatal(err)
 	}
-	await(t, p, "all are connected", func() bool { return len(p.best(Query{})) == len(servers) })
+	await(t, p, "all are connected", func() bool { return len(p.best()) == len(servers) })
 	if !p.FindArchive(t.Context()) {
 		t.Fatal("no archive found")
 	}
@@ -312,7 +312,7 @@ func TestRequestsWaitForAGoodServerRatherThanAskASilentOne(t *testing.T) {
 	if _, err := p.WaitHead(t.Context(), lastSigned); err != nil {
 		t.Fatal(err)
 	}
-	await(t, p, "both are connected", func() bool { return len(p.best(Query{})) == 2 })
+	await(t, p, "both are connected", func() bool { return len(p.best()) == 2 })
 	good, silent := p.servers[0], p.servers[1]
 	for range 20 {
 		good.latency.answered(time.Millisecond)

@@ -14,7 +14,7 @@ import (
 // ends meanwhile. When all refuse it, the last error is returned: ton.LSError with the
 // contract's answer, mostly.
 func (p *Pool) Send(ctx context.Context, message []byte) error {
-	servers := p.best(Query{})
+	servers := p.best()
 	if len(servers) == 0 || ctx.Err() != nil {
 		return (&race{pool: p}).gaveUp(ctx)
 	}

@@ -59,6 +59,7 @@ type server struct {
 	testing.TB
 	*Component
 	router *gin.Engine
+	ended  bool
 }
 
 func (w *world) serve(change func(*Configuration)) *server {
@@ -96,12 +97,12 @@ func (w *world) begin(change func(*Configuration)) *server {
 }
 
 func (s *server) end() {
-	select {
-	case <-s.Done():
-	default:
-		if err := s.Stop(context.Background()); err != nil {
-			s.Error(err)
-		}
+	if s.ended {
+		return
+	}
+	s.ended = true
+	if err := s.Stop(context.Background()); err != nil {
+		s.Error(err)
 	}
 }
 

@@ -53,7 +53,6 @@ type Component struct {
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	done    chan struct{}
 }
 
 // New makes the component without connecting to anything.
@@ -70,7 +69,6 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		anonymous:     ratelimit.New(configuration.AnonymousRate, configuration.AnonymousBurst),
 		began:         time.Now(),
 		addresses:     ratelimit.NewClients[address](configuration.Addresses),
-		done:          make(chan struct{}),
 	}
 	c.keys = clickhouse.NewFollowed(clickhouse.FollowedOptions[Hash, *state]{
 		Mark: c.table.mark, Read: c.readKeys, Every: configuration.Refresh, Failed: c.notRead})
@@ -102,16 +100,8 @@ func (c *Component) Stop(context.Context) error {
 		c.stop()
 	}
 	c.running.Wait()
-	err := c.shared.close()
-	close(c.done)
-	return err
+	return c.shared.close()
 }
-
-// Done is closed after Stop; the component does not end by itself.
-func (c *Component) Done() <-chan struct{} { return c.done }
-
-// Err is always nil.
-func (c *Component) Err() error { return nil }
 
 // Ready is nil when the keys are known.
 func (c *Component) Ready(context.Context) error {

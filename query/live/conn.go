@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tonscribe/internal/lifetime"
+	"tonscribe/internal/ratelimit"
 	"tonscribe/query/live/events"
 )
 
@@ -459,36 +461,26 @@ func (c *conn) close() {
 	c.mu.Unlock()
 }
 
+// operationBurst is how many operations may come at once, beside the one that is due.
+const operationBurst = 20
+
 // rateLimiter lets operations through at a rate.
 type rateLimiter struct {
-	every time.Duration
-	burst time.Duration
-	due   time.Time
+	ratelimit.Bucket
+	rule  ratelimit.Rule
+	began time.Time
 }
 
 func newRateLimiter(rate float64) *rateLimiter {
-	every := time.Duration(float64(time.Second) / rate)
-	return &rateLimiter{every: every, burst: time.Duration(operationBurst) * every}
+	return &rateLimiter{rule: ratelimit.New(rate, 1+operationBurst), began: time.Now()}
 }
 
-// operationBurst is how many operations may come at once.
-const operationBurst = 20
-
-// wait waits until the next operation may be worked on; it reports whether it had to.
-func (p *rateLimiter) wait(ctx context.Context, now time.Time) bool {
-	if p.due.Before(now) {
-		p.due = now
+// wait waits until the next operation may be worked on.
+func (p *rateLimiter) wait(ctx context.Context) {
+	for {
+		wait := p.Take(p.rule, time.Since(p.began))
+		if wait == 0 || lifetime.Sleep(ctx, wait) != nil {
+			return
+		}
 	}
-	ahead := p.due.Sub(now)
-	p.due = p.due.Add(p.every)
-	if ahead <= p.burst {
-		return false
-	}
-	timer := time.NewTimer(ahead - p.burst)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	return true
 }

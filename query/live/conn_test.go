@@ -478,20 +478,27 @@ func TestLastEventIDIsInPlaceOfFrom(t *testing.T) {
 }
 
 func TestOperationsWaitBehindABurst(t *testing.T) {
-	p := newRateLimiter(1e6)
-	now := time.Unix(1, 0)
-	waited := 0
-	for range 2 * operationBurst {
-		if p.wait(t.Context(), now) {
-			waited++
+	synctest.Test(t, func(t *testing.T) {
+		p := newRateLimiter(10)
+		began := time.Now()
+		for range 1 + operationBurst {
+			p.wait(t.Context())
 		}
-	}
-	if waited == 0 || waited > operationBurst {
-		t.Errorf("%d of %d operations at once wait", waited, 2*operationBurst)
-	}
-	if p.wait(t.Context(), now.Add(time.Second)) {
-		t.Error("an operation after a rest waits")
-	}
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("operations at once wait for %s", waited)
+		}
+		for range 10 {
+			p.wait(t.Context())
+		}
+		if waited := time.Since(began); waited < 900*time.Millisecond || waited > time.Second {
+			t.Errorf("ten operations more wait for %s, want a second, or a tenth of one less", waited)
+		}
+		time.Sleep(3 * time.Second)
+		began = time.Now()
+		if p.wait(t.Context()); time.Since(began) != 0 {
+			t.Error("an operation after a rest waits")
+		}
+	})
 }
 
 func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {

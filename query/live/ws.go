@@ -41,7 +41,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.socket, err = websocket.Accept(to, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // keys are no credentials that browsers send by themselves
 		OnPingReceived: func(ctx context.Context, _ []byte) bool {
-			s.operations.wait(ctx, time.Now())
+			s.operations.wait(ctx)
 			return true
 		},
 		OnPongReceived: func(context.Context, []byte) { s.answers.Store(true) },
@@ -211,7 +211,7 @@ func (s *session) read(ctx context.Context) bool {
 		}
 		return false
 	}
-	s.operations.wait(ctx, time.Now())
+	s.operations.wait(ctx)
 	return s.conn.answerTo(s, raw)
 }
 

@@ -77,18 +77,3 @@ func (s *Store) SeqnosAfter(ctx context.Context, v *head.View, after uint32, lim
 	seqnos = slices.Compact(seqnos)
 	return seqnos[:min(len(seqnos), limit)], nil
 }
-
-// Await waits until a bundle after one is visible and returns the view, or what ended ctx.
-func (s *Store) Await(ctx context.Context, after uint32) (*head.View, error) {
-	for {
-		moved := *s.moved.Load()
-		if v, err := s.View(); err == nil && v.Watermark > after {
-			return v, nil
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
