@@ -47,8 +47,8 @@ flags, and followed by nothing yet.`,
 			if o.Transactions < 1 || o.Accounts < 0 || o.Holders < 0 {
 				return errors.New("--transactions must be at least 1, --accounts and --holders not negative")
 			}
-			if o.follow < 0 || o.follow > mostFollowed {
-				return fmt.Errorf("--follow must be from 0 to %d", mostFollowed)
+			if o.follow < 0 || o.follow > maxFollowed {
+				return fmt.Errorf("--follow must be from 0 to %d", maxFollowed)
 			}
 			o.serve = o.serve || o.follow > 0
 			o.Whole = true
@@ -106,10 +106,10 @@ const (
 	publishedAtOnce = 4000
 	storedPoll      = 100 * time.Millisecond
 
-	// followed is how often a bundle comes to a chain that goes on, and mostFollowed how
+	// followed is how often a bundle comes to a chain that goes on, and maxFollowed how
 	// many transactions a second.
-	followed     = 400 * time.Millisecond
-	mostFollowed = 20_000
+	followed    = 400 * time.Millisecond
+	maxFollowed = 20_000
 )
 
 func newFiller(o fillOptions, p *progress) *filler {

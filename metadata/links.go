@@ -74,7 +74,7 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	for h, link := range found {
 		if _, is := known[h]; !is {
 			queue := w.host(QueueOf(link))
-			fresh = append(fresh, fetch{hash: h, lane: queue.number, link: link, due: queue.soon()})
+			fresh = append(fresh, fetch{hash: h, queue: queue.number, link: link, due: queue.soon()})
 		}
 	}
 	if len(fresh) == 0 {

@@ -13,7 +13,7 @@ import (
 // fetch is how the fetching of a link stands: a row of metadata_fetches.
 type fetch struct {
 	hash     hash
-	lane     uint16
+	queue    uint16
 	link     string
 	tried    uint64 // ms, 0 for not yet
 	failure  string
@@ -104,10 +104,10 @@ func (w *work) nextDue(ctx context.Context, h *host) (due uint32, err error) {
 // restore tells the queue of all links that will be due one day. It reads one
 // column of the whole table.
 func (w *work) restore(ctx context.Context) error {
-	var lane uint16
+	var queue uint16
 	var due uint32
 	return clickhouse.Each(ctx, w.tables.Conn(), "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", []any{Never},
-		func() { w.wake(lane, due) }, &lane, &due)
+		func() { w.wake(queue, due) }, &queue, &due)
 }
 
 // wake tells the queue when a link of a host is due.
@@ -130,7 +130,7 @@ func (w *work) known(ctx context.Context, list []hash) (map[hash]fetch, error) {
 		if old, there := found[f.hash]; !there || f.tried >= old.tried {
 			found[f.hash] = f
 		}
-	}, &key, &f.lane, &f.link, &f.tried, &f.attempts, &f.due, &f.had)
+	}, &key, &f.queue, &f.link, &f.tried, &f.attempts, &f.due, &f.had)
 	return found, err
 }
 
@@ -152,7 +152,7 @@ func among(list []hash) string {
 func (w *work) writeFetches(ctx context.Context, list []fetch) error {
 	err := w.tables.Insert(ctx, clickhouse.Insert{Table: "metadata_fetches", Token: w.token(), Columns: []clickhouse.Column{
 		clickhouse.ColumnOf("hash", list, func(f *fetch) []byte { return f.hash[:] }),
-		clickhouse.ColumnOf("lane", list, func(f *fetch) uint16 { return f.lane }),
+		clickhouse.ColumnOf("lane", list, func(f *fetch) uint16 { return f.queue }),
 		clickhouse.ColumnOf("link", list, func(f *fetch) string { return f.link }),
 		clickhouse.ColumnOf("tried", list, func(f *fetch) uint64 { return f.tried }),
 		clickhouse.ColumnOf("failure", list, func(f *fetch) string { return f.failure }),
@@ -164,7 +164,7 @@ func (w *work) writeFetches(ctx context.Context, list []fetch) error {
 		return err
 	}
 	for _, f := range list {
-		w.wake(f.lane, f.due)
+		w.wake(f.queue, f.due)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (w *work) Write(ctx context.Context, tried []*item) error {
 		w.metrics.documents.WithLabelValues(result).Inc()
 		w.metrics.bytes.Add(float64(len(o.document)))
 		f := o.next(w.configuration)
-		f.due = max(f.due, w.host(f.lane).soon())
+		f.due = max(f.due, w.host(f.queue).soon())
 		if f.due < Never {
 			i.Due = timeOf(f.due)
 		}
@@ -174,7 +174,7 @@ func (o *outcome) next(c Configuration) fetch {
 		}
 	}
 	f.due = uint32(o.at.Add(max(pause, time.Second)).Unix()) // due times have no less
-	if o.problem == nil && f.lane == QueueInLink {
+	if o.problem == nil && f.queue == QueueInLink {
 		f.due = Never // it is all in the link
 	}
 	return f

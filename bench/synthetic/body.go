@@ -64,8 +64,8 @@ type bodies struct {
 
 const (
 	shortestBody     = 12
-	longestBody      = 300
-	longestPooled    = 72
+	maxBody          = 300
+	maxPooled        = 72
 	bouncedBodyBytes = 36
 )
 
@@ -80,7 +80,7 @@ func newBodies(random *rand.Rand) *bodies {
 	}
 	b.empty = keep(b.body(nil, nil))
 	for i := range b.pool {
-		b.pool[i] = keep(b.fresh(longestPooled))
+		b.pool[i] = keep(b.fresh(maxPooled))
 	}
 	return b
 }
@@ -97,7 +97,7 @@ func (b *bodies) next() body {
 	case 1:
 		return b.pool[b.random.IntN(len(b.pool))]
 	}
-	return b.fresh(longestBody)
+	return b.fresh(maxBody)
 }
 
 func (b *bodies) fresh(longest int) body {

@@ -93,12 +93,12 @@ const (
 	ltPerBundle   = 1_000_000
 	ltPerRow      = 100
 	firstRowUtime = 1_700_000_000
-	leastPerBlock = 14 // transactions of a bundle: 14 to 26
+	minPerBlock   = 14 // transactions of a bundle: 14 to 26
 	spreadInBlock = 13
-	mostPerBundle = ltPerBundle / ltPerRow * 3 / 4
+	maxPerBundle  = ltPerBundle / ltPerRow * 3 / 4
 
-	transactionsPerBundle = leastPerBlock + spreadInBlock/2
-	longestTrace          = 20
+	transactionsPerBundle = minPerBlock + spreadInBlock/2
+	maxTrace              = 20
 	traceEnds             = 0.2427 // chance that a trace has no further transaction
 	gasPrice              = 400
 )
@@ -109,7 +109,7 @@ func NewRows(o RowOptions) *Rows {
 	random := rand.New(rand.NewPCG(o.Seed, 1))
 	keys := rand.New(rand.NewPCG(o.Seed, 2))
 	return &Rows{
-		total: o.Transactions, least: leastPerBlock, spread: spreadInBlock, seed: o.Seed, whole: o.Whole, random: random,
+		total: o.Transactions, least: minPerBlock, spread: spreadInBlock, seed: o.Seed, whole: o.Whole, random: random,
 		accounts: newAccounts(o), bodies: newBodies(random), contracts: newContracts(o.Seed),
 		txKeys: sample{random: keys}, causedKeys: sample{random: keys}, messageKeys: sample{random: keys},
 	}
@@ -121,7 +121,7 @@ func (r *Rows) Made() int { return r.made }
 // GoOn takes the end from the chain, whose bundles have about so many transactions
 // from here on.
 func (r *Rows) GoOn(perBundle int) {
-	perBundle = max(1, min(perBundle, mostPerBundle))
+	perBundle = max(1, min(perBundle, maxPerBundle))
 	r.total, r.least, r.spread = math.MaxInt, max(1, perBundle*3/4), 1+perBundle/2
 }
 
@@ -185,11 +185,11 @@ func (r *Rows) take(n int) []pending {
 
 func (r *Rows) newTrace() pending {
 	length := 1
-	for length < longestTrace && r.random.Float64() > traceEnds {
+	for length < maxTrace && r.random.Float64() > traceEnds {
 		length++
 	}
 	account := r.accounts.wallet(r.random)
-	b := r.bodies.fresh(longestBody) // none is like another: it has no logical time
+	b := r.bodies.fresh(maxBody) // none is like another: it has no logical time
 	m := &record.Message{
 		Kind: record.Message_EXTERNAL_IN, Destination: r.accounts.address(account), ImportFee: 400_000 + r.random.Uint64N(1_000_000),
 	}

@@ -272,8 +272,8 @@ func (c *conn) answer(raw []byte) bool {
 }
 
 func (c *conn) addAnswer(raw []byte) bool {
-	const most, mostBytes = 64, 64 << 10 // an answer repeats the id of its operation
-	if len(c.answers) >= most || len(c.answers) > 0 && c.answering+len(raw) > mostBytes {
+	const maxAnswers, maxBytes = 64, 64 << 10 // an answer repeats the id of its operation
+	if len(c.answers) >= maxAnswers || len(c.answers) > 0 && c.answering+len(raw) > maxBytes {
 		return false
 	}
 	c.answers = append(c.answers, raw)

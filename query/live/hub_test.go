@@ -4,33 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
-	"tonscribe/internal/kafka"
-	"tonscribe/internal/report"
-	"tonscribe/query/head"
 	"tonscribe/query/live/events"
-	"tonscribe/query/pending"
 	"tonscribe/query/render"
-	"tonscribe/query/rows"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
-// told is a trace that a message from outside begins, of one transaction of each of some
+// traceOf is a trace that a message from outside begins, of one transaction of each of some
 // accounts, of which the first are in blocks, and the newest of these in the bundle that it
 // is told with. The others are foreseen.
-func told(inBlocks, fresh int, accounts ...byte) *events.Trace {
+func traceOf(inBlocks, fresh int, accounts ...byte) *events.Trace {
 	row := render.TraceRow{Trace: &record.Trace{Id: slices.Repeat([]byte{7}, 32), ExternalHashNorm: slices.Repeat([]byte{8}, 32)}, Tree: &trace.Tree{}, Foreseen: map[*record.Transaction]bool{}}
 	var news []*record.Transaction
 	for i, n := range accounts {
@@ -103,20 +93,20 @@ func ofAccount(n byte, finality string) string {
 func TestTheFinalityOfATraceNeverFalls(t *testing.T) {
 	l := newComponent(t, nil)
 	c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`","`+rawAddress(3)+`"],"min_finality":"pending"}`)
-	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
-	second := bundleOf(2, told(2, 1, 1, 2), true)
-	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
+	l.hub.publish(t.Context(), bundleOf(1, traceOf(1, 1, 1), true), nil)
+	second := bundleOf(2, traceOf(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), second, foreseenWith(second, traceOf(2, 1, 1, 2, 3)))
 	wantEvents(t, "who got it as final first", c, "transactions finalized 1-0", "transactions finalized 2-0")
-	foretell(t, l, told(2, 1, 1, 2, 3)) // it is known late, and what came while nobody was there is not remembered
+	foretell(t, l, traceOf(2, 1, 1, 2, 3)) // it is known late, and what came while nobody was there is not remembered
 	wantEvents(t, "who got it as final", c)
 	// One that was told of it before gets the rest with each part.
 	l = newComponent(t, nil)
 	c = subscribed(t, l, ofAccount(1, "pending"))
-	foretell(t, l, told(0, 0, 1, 2, 3))
-	first, second := bundleOf(1, told(1, 1, 1), true), bundleOf(2, told(2, 1, 1, 2), true)
-	l.hub.publish(t.Context(), first, foreseenWith(first, told(1, 1, 1, 2, 3)))
-	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
-	l.hub.publish(t.Context(), bundleOf(3, told(3, 1, 1, 2, 3), false), nil)
+	foretell(t, l, traceOf(0, 0, 1, 2, 3))
+	first, second := bundleOf(1, traceOf(1, 1, 1), true), bundleOf(2, traceOf(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, traceOf(1, 1, 1, 2, 3)))
+	l.hub.publish(t.Context(), second, foreseenWith(second, traceOf(2, 1, 1, 2, 3)))
+	l.hub.publish(t.Context(), bundleOf(3, traceOf(3, 1, 1, 2, 3), false), nil)
 	wantEvents(t, "who was told of it before", c, "transactions pending 0", "transactions pending 1-0", "transactions pending 2-0", "transactions finalized 3-0")
 }
 
@@ -136,12 +126,12 @@ func TestActionsToComeAreToldAnewWithEachBundleAlsoToWhomNoTransactionIsOf(t *te
 	}
 	l := newComponent(t, nil)
 	before, final := subscribed(t, l, actionsOf("pending")), subscribed(t, l, actionsOf("finalized"))
-	foretell(t, l, withAction(told(0, 0, 1, 2, 3), 9))
+	foretell(t, l, withAction(traceOf(0, 0, 1, 2, 3), 9))
 	after := subscribed(t, l, actionsOf("pending"))
-	first, second := bundleOf(1, told(1, 1, 1), true), bundleOf(2, told(2, 1, 1, 2), true)
-	l.hub.publish(t.Context(), first, foreseenWith(first, withAction(told(1, 1, 1, 2, 3), 9)))
-	l.hub.publish(t.Context(), second, foreseenWith(second, withAction(told(2, 1, 1, 2, 3), 9)))
-	last := bundleOf(3, withAction(told(3, 1, 1, 2, 3), 9), false)
+	first, second := bundleOf(1, traceOf(1, 1, 1), true), bundleOf(2, traceOf(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, withAction(traceOf(1, 1, 1, 2, 3), 9)))
+	l.hub.publish(t.Context(), second, foreseenWith(second, withAction(traceOf(2, 1, 1, 2, 3), 9)))
+	last := bundleOf(3, withAction(traceOf(3, 1, 1, 2, 3), 9), false)
 	last.Events = append(last.Events, &events.Event{Kind: events.ActionsKind, Position: events.Position{MCSeqno: 3, Event: 1}, Of: last.Events[0].Of})
 	l.hub.publish(t.Context(), last, nil)
 	wantEvents(t, "who was there before the message", before, "actions pending 0", "actions pending 1-1", "actions pending 2-1", "actions finalized 3-1")
@@ -153,10 +143,10 @@ func TestActionsToComeAreToldAnewWithEachBundleAlsoToWhomNoTransactionIsOf(t *te
 func TestAPartThatIsFinalComesOnceWhereNothingMoreIsForeseen(t *testing.T) {
 	l := newComponent(t, nil)
 	c := subscribed(t, l, ofAccount(1, "pending"))
-	first := bundleOf(1, told(1, 1, 1), true)
-	l.hub.publish(t.Context(), first, foreseenWith(first, told(1, 1, 1)))
-	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 2), true), nil)
-	l.hub.publish(t.Context(), bundleOf(3, told(3, 1, 1, 2, 3), false), nil)
+	first := bundleOf(1, traceOf(1, 1, 1), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, traceOf(1, 1, 1)))
+	l.hub.publish(t.Context(), bundleOf(2, traceOf(2, 1, 1, 2), true), nil)
+	l.hub.publish(t.Context(), bundleOf(3, traceOf(3, 1, 1, 2, 3), false), nil)
 	wantEvents(t, "who wants the first account", c, "transactions finalized 1-0")
 }
 
@@ -165,13 +155,13 @@ func TestWhoWasToldOfAPartThatDoesNotComeIsToldSoWhenTheTraceIsFinal(t *testing.
 	l := newComponent(t, nil)
 	sender, receiver, final := subscribed(t, l, ofAccount(1, "pending")), subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "finalized"))
 	moved := subscribed(t, l, ofAccount(9, "pending"))
-	foretell(t, l, told(0, 0, 1, 9))
+	foretell(t, l, traceOf(0, 0, 1, 9))
 	if err := moved.subscribe(subscriptionOf(t, ofAccount(5, "pending")), func(events.Position) []byte { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
+	l.hub.publish(t.Context(), bundleOf(1, traceOf(1, 1, 1), true), nil)
 	wantEvents(t, "the receiver", receiver, "transactions pending 0")
-	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 3), false), nil)
+	l.hub.publish(t.Context(), bundleOf(2, traceOf(2, 1, 1, 3), false), nil)
 	wantEvents(t, "the receiver at the end", receiver, "trace_invalidated  1")
 	wantEvents(t, "the sender", sender, "transactions pending 0", "transactions finalized 1-0", "transactions finalized 2-0")
 	wantEvents(t, "who wants what is final", final)
@@ -184,7 +174,7 @@ func TestWhoFellBehindIsToldOfAPartThatDoesNotComeWhenItHasTheRest(t *testing.T)
 	l := newComponent(t, nil)
 	behind, moved, given := subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "pending"))
 	s := behind.subscription()
-	foretell(t, l, told(0, 0, 1, 9))
+	foretell(t, l, traceOf(0, 0, 1, 9))
 	for _, c := range []*conn{behind, moved, given} {
 		wantEvents(t, "the receiver", c, "transactions pending 0")
 		l.hub.replace(c, nil)
@@ -192,13 +182,13 @@ func TestWhoFellBehindIsToldOfAPartThatDoesNotComeWhenItHasTheRest(t *testing.T)
 	if !l.hub.foreseeing() {
 		t.Error("what is foreseen is not wanted by who was told of it and is behind")
 	}
-	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
-	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 3), false), nil)
+	l.hub.publish(t.Context(), bundleOf(1, traceOf(1, 1, 1), true), nil)
+	l.hub.publish(t.Context(), bundleOf(2, traceOf(2, 1, 1, 3), false), nil)
 	wantEvents(t, "who is behind", behind)
 	if err := moved.subscribe(subscriptionOf(t, ofAccount(5, "pending")), func(events.Position) []byte { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	l.hub.gotAgain(given, told(0, 0, 1).Hash)
+	l.hub.gotAgain(given, traceOf(0, 0, 1).Hash)
 	for c, s := range map[*conn]*events.Subscription{behind: s, moved: moved.subscription(), given: s} {
 		if err := l.hub.follow(t.Context(), c, s, nil, events.EndOf(2)); err != nil {
 			t.Fatal(err)
@@ -207,7 +197,7 @@ func TestWhoFellBehindIsToldOfAPartThatDoesNotComeWhenItHasTheRest(t *testing.T)
 	wantEvents(t, "who has the rest", behind, "trace_invalidated  2")
 	wantEvents(t, "who wants another account by then", moved)
 	wantEvents(t, "who got something of it again", given)
-	l.hub.publish(t.Context(), bundleOf(3, told(1, 1, 9), false), nil)
+	l.hub.publish(t.Context(), bundleOf(3, traceOf(1, 1, 9), false), nil)
 	wantEvents(t, "who has the rest, then", behind, "transactions finalized 3-0")
 }
 
@@ -221,7 +211,7 @@ func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testin
 		l := newComponent(t, nil)
 		c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
 		c.wanted = c.subscription()
-		foretell(t, l, told(0, 0, 1))
+		foretell(t, l, traceOf(0, 0, 1))
 		wantEvents(t, what, c, "transactions pending 0")
 		l.hub.replace(c, nil) // it is behind
 		if !c.answerTo(&session{c: l, conn: c}, []byte(operation)) {
@@ -230,256 +220,6 @@ func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testin
 		<-c.catching.done
 		l.hub.expire(time.Now().Add(time.Hour))
 		wantEvents(t, what, c, "trace_invalidated  0")
-	}
-}
-
-// A message that was foreseen on a state before another one was taken does not come.
-func TestWhatWasForeseenBeforeItsAccountTookAnotherMessageIsNotTold(t *testing.T) {
-	l := newComponent(t, nil)
-	c := subscribed(t, l, ofAccount(1, "pending"))
-	another := func(prevLt uint64) *events.Trace {
-		of := told(0, 0, 1)
-		of.Row.Trace.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
-		of.All[0].Lt, of.All[0].PrevTransLt = prevLt+1, prevLt
-		return of
-	}
-	first := told(1, 1, 1)
-	l.hub.publish(t.Context(), bundleOf(1, first, false), nil)
-	wantEvents(t, "who wants the account", c, "transactions finalized 1-0")
-	foretell(t, l, another(first.All[0].Lt-1))
-	wantEvents(t, "who was told that another message was taken", c)
-	foretell(t, l, another(first.All[0].Lt))
-	wantEvents(t, "who may get the next message", c, "transactions pending 1")
-}
-
-// What a message will do is read only where a stream wants it: the others would wait for it.
-func TestWhatNobodyWantsIsNotForeseen(t *testing.T) {
-	for finality, wanted := range map[string]bool{"finalized": false, "confirmed": false, "pending": true} {
-		l := newComponent(t, nil) // reading fails
-		l.hub.active = 1
-		c := subscribed(t, l, ofAccount(1, finality))
-		ctx, stop := context.WithCancel(t.Context())
-		coming, ended := make(chan *pending.Trace), make(chan struct{})
-		go func() {
-			defer close(ended)
-			l.hub.foresee(ctx, coming)
-		}()
-		for range 2 { // when the second one is taken, the first one was looked at
-			coming <- &pending.Trace{Sent: time.Now()}
-		}
-		stop()
-		<-ended
-		if read := testutil.ToFloat64(l.metrics.failures) > 0; read != wanted {
-			t.Errorf("for who wants what is %s it is read: %v, want %v", finality, read, wanted)
-		}
-		l.hub.end(c)
-		if l.hub.foreseeing() {
-			t.Errorf("it is wanted by a stream of what is %s that has ended", finality)
-		}
-	}
-}
-
-// Messages that wait are read together: one by one, each would wait for those before it, and
-// those would be left out that there is no room for meanwhile.
-func TestMessagesThatWaitAreReadTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newComponent(t, nil) // reading fails
-		subscribed(t, l, ofAccount(1, "pending"))
-		coming := make(chan *pending.Trace, 5*rows.MaxPendingTraces)
-		for range cap(coming) {
-			coming <- &pending.Trace{Sent: time.Now()}
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go l.hub.foresee(ctx, coming)
-		synctest.Wait()
-		if readings := testutil.ToFloat64(l.metrics.failures); readings != 5 || len(coming) != 0 {
-			t.Errorf("%v readings of %d messages that wait, and %d are left, want 5", readings, cap(coming), len(coming))
-		}
-	})
-}
-
-// A message that waits to be told to all may have been told to who asks for what is new.
-func TestWhatAMessageWillDoIsToldOnceToWhoAskedForItBeforeTheOthers(t *testing.T) {
-	l := newComponent(t, nil)
-	asked, other := subscribed(t, l, ofAccount(1, "pending")), subscribed(t, l, ofAccount(1, "pending"))
-	of := told(0, 0, 1)
-	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(of.Row, events.EndOf(0), asked))
-	foretell(t, l, of)
-	wantEvents(t, "who asked", asked, "transactions pending 0")
-	wantEvents(t, "another one", other, "transactions pending 0")
-	foretell(t, l, told(0, 0, 1))
-	wantEvents(t, "who asked, of what was sent again", asked, "transactions pending 0")
-	wantEvents(t, "another one, of what was sent again", other, "transactions pending 0")
-}
-
-// A stream that has room for a part of what a message will do gets it as a whole later.
-func TestWhatAMessageWillDoComesAsAWholeOrNotYet(t *testing.T) {
-	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
-	of := told(0, 0, 1)
-	c := subscribed(t, l, fmt.Sprintf(`{"types":["transactions","trace"],"addresses":["%s"],"trace_external_hash_norms":["%x"],"min_finality":"pending"}`, rawAddress(1), of.Hash))
-	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), false), nil)
-	next := told(0, 0, 1)
-	next.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
-	next.Root().PrevTransLt = next.Root().Lt
-	s := subscriptionOf(t, fmt.Sprintf(`{"types":["transactions","trace"],"addresses":["%s"],"trace_external_hash_norms":["%x"],"min_finality":"pending"}`, rawAddress(1), next.Row.ExternalHashNorm))
-	l.hub.begin(c, s)
-	foretell(t, l, next)
-	<-c.catching.done
-	wantEvents(t, "who has room for one more", c, "transactions finalized 1-0")
-	if l.hub.reported(c, events.Hash(next.Row.ExternalHashNorm)) {
-		t.Error("it is not told of it when it has room")
-	}
-	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(next.Row, events.EndOf(1), c))
-	wantEvents(t, "who has room then", c, "transactions pending 1", "trace pending 1")
-}
-
-// A message that is sent again may have another outcome by then.
-func TestWhoIsBehindIsToldAnewOfAMessageThatWasSentAgain(t *testing.T) {
-	l := newComponent(t, nil)
-	behind := subscribed(t, l, ofAccount(1, "pending"))
-	s, of := behind.subscription(), told(0, 0, 1)
-	foretell(t, l, of)
-	wantEvents(t, "who is behind then", behind, "transactions pending 0")
-	l.hub.replace(behind, nil)
-	foretell(t, l, of)
-	if !l.hub.reported(behind, of.Hash) {
-		t.Error("who is behind is told again of what it was told")
-	}
-	again := told(0, 0, 1)
-	again.Root().Aborted = true
-	foretell(t, l, again)
-	if l.hub.reported(behind, again.Hash) {
-		t.Error("who is behind is not told of another outcome")
-	}
-	if _, joined := l.hub.join(t.Context(), behind, s, events.EndOf(0)); !joined {
-		t.Fatal("it is still behind")
-	}
-	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(again.Row, events.EndOf(0), behind))
-	wantEvents(t, "who was behind", behind, "transactions pending 0")
-	came := told(1, 1, 1)
-	came.Root().Aborted = true
-	l.hub.publish(t.Context(), bundleOf(1, came, false), nil)
-	wantEvents(t, "who was told of the outcome", behind, "transactions finalized 1-0")
-}
-
-// oneLog is a log that has what one message will do.
-type oneLog struct{ *record.PendingTrace }
-
-func (oneLog) EnsureTopics(context.Context, []schema.Topic) error { return nil }
-
-func (oneLog) Publish(context.Context, string, int, []*record.Record) error { return nil }
-
-func (l oneLog) Watch(ctx context.Context, _ string, _ int, take func(kafka.Item)) error {
-	take(kafka.Item{Record: &record.Record{Content: &record.Record_Pending{Pending: l.PendingTrace}}})
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// holding is a store of what a trace is foreseen to be.
-func holding(t testing.TB, of *events.Trace) *pending.Store {
-	t.Helper()
-	r := &record.PendingTrace{Time: uint32(time.Now().Unix()), Transactions: of.Row.Tree.Transactions}
-	r.Transactions[0].InMsg.HashNorm = of.Row.ExternalHashNorm
-	c, err := pending.New(pending.DefaultConfiguration(), pending.Dependencies{Report: report.Silent(), Log: oneLog{r}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := make(chan struct{})
-	c.Listen(func(*pending.Trace) { close(held) })
-	c.Start(nil)
-	t.Cleanup(c.Stop)
-	<-held
-	return c.Store
-}
-
-// What blocks have comes although the rest cannot be read, and to who wants nothing else
-// before it is read.
-func TestWhatIsFinalDoesNotWaitForWhatIsForeseen(t *testing.T) {
-	database, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := newComponentAt(t, database.Addr().String(), nil)
-	l.index.Pending = holding(t, told(0, 0, 1, 2))
-	final, again, wants := subscribed(t, l, ofAccount(1, "finalized")), subscribed(t, l, ofAccount(1, "finalized")), subscribed(t, l, ofAccount(1, "pending"))
-	foretell(t, l, told(0, 0, 1, 2))
-	wantEvents(t, "who wants what is foreseen", wants, "transactions pending 0")
-	give := func(b *events.Bundle) {
-		t.Helper()
-		if _, err := l.hub.history.get(b.MCSeqno, func() (*events.Bundle, error) { return b, nil }); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.hub.give(t.Context(), &head.View{}, b.MCSeqno); err != nil {
-			t.Error(err)
-		}
-	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for asked := false; ; asked = true {
-			c, err := database.Accept()
-			if err != nil {
-				return
-			}
-			if !asked {
-				wantEvents(t, "who wants what is final, while the rest is read,", final, "transactions finalized 1-0")
-				wantEvents(t, "who wants what is foreseen, while it is read,", wants)
-				if err := again.subscribe(subscriptionOf(t, ofAccount(1, "finalized")), func(events.Position) []byte { return nil }); err != nil {
-					t.Error(err)
-				}
-			}
-			c.Close()
-		}
-	}()
-	give(bundleOf(1, told(1, 1, 1), true))
-	database.Close()
-	<-read
-	wantEvents(t, "who wants what is final", final)
-	wantEvents(t, "who subscribes anew meanwhile", again, "transactions finalized 1-0")
-	wantEvents(t, "who wants what is foreseen", wants, "transactions finalized 1-0")
-	if failures := testutil.ToFloat64(l.metrics.failures); failures != 1 {
-		t.Errorf("%v failures, want 1", failures)
-	}
-	second := bundleOf(2, told(2, 1, 1, 2), true)
-	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
-	wantEvents(t, "who has the first of it as final", wants, "transactions finalized 2-0")
-	give(bundleOf(3, told(3, 1, 1, 2, 3), false))
-	wantEvents(t, "who has a part of it as final", wants, "transactions finalized 3-0")
-}
-
-// A block may have several messages of an account, and a message may be foreseen on a state
-// that the index does not have yet.
-func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {
-	first := told(1, 1, 1)
-	for what, c := range map[string]struct {
-		prevLt uint64 // of the state that the second message is foreseen on
-		same   bool   // one bundle has both
-		want   []string
-	}{
-		"who was told of what was foreseen before":          {first.All[0].Lt - 1, false, []string{"transactions pending 0", "trace_invalidated  0", "transactions finalized 1-0", "transactions finalized 2-0"}},
-		"who was told of what comes next":                   {first.All[0].Lt, false, []string{"transactions pending 0", "transactions finalized 1-0", "transactions finalized 2-0"}},
-		"who was told of what comes with the other message": {first.All[0].Lt - 1, true, []string{"transactions pending 0", "transactions finalized 1-0", "transactions finalized 1-1"}},
-	} {
-		l := newComponent(t, nil)
-		stream := subscribed(t, l, ofAccount(1, "pending"))
-		second := func(inBlocks int) *events.Trace {
-			of := told(inBlocks, inBlocks, 1)
-			of.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
-			of.All[0].Lt, of.All[0].PrevTransLt = first.All[0].Lt+1, c.prevLt
-			return events.NewTrace(of.Row, of.All[:inBlocks])
-		}
-		foretell(t, l, second(0))
-		one, two := bundleOf(1, told(1, 1, 1), false), bundleOf(2, second(1), false)
-		if c.same {
-			two.Events[0].Position = events.Position{MCSeqno: 1, Event: 1}
-			one.Events = append(one.Events, two.Events...)
-		}
-		l.hub.publish(t.Context(), one, nil)
-		if !c.same {
-			l.hub.publish(t.Context(), two, nil)
-		}
-		wantEvents(t, what, stream, c.want...)
 	}
 }
 
@@ -495,7 +235,7 @@ func TestTheAnswerToAnOperationIsNotAheadOfWhatWaits(t *testing.T) {
 		s := &session{c: l, conn: c}
 		c.answerTo(s, []byte(`{"operation":"subscribe","types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"]}`))
 		c.take()
-		l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), false), nil)
+		l.hub.publish(t.Context(), bundleOf(1, traceOf(1, 1, 1), false), nil)
 		l.hub.publish(t.Context(), &events.Bundle{MCSeqno: 2}, nil)
 		c.answerTo(s, []byte(operation))
 		b := c.take()
@@ -519,17 +259,17 @@ func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	if _, joined := l.hub.join(t.Context(), c, s, events.EndOf(7)); !joined {
 		t.Fatal("it is not ahead")
 	}
-	foretell(t, l, told(0, 0, 1))
+	foretell(t, l, traceOf(0, 0, 1))
 	wantEvents(t, "a stream", c, "transactions pending 7")
 	c.answerTo(&session{c: l, conn: c}, []byte(`{"operation":"unsubscribe","addresses":["`+rawAddress(2)+`"]}`))
 	if b := c.take(); len(b.answers) != 1 || string(b.answers[0]) != `{"status":"unsubscribed","position":"7"}` {
 		t.Errorf("unsubscribing is answered by %s", b.answers)
 	}
-	l.hub.publish(t.Context(), bundleOf(5, told(1, 1, 1), false), nil)
+	l.hub.publish(t.Context(), bundleOf(5, traceOf(1, 1, 1), false), nil)
 	wantEvents(t, "a stream that has all up to 7", c)
-	l.hub.publish(t.Context(), bundleOf(8, told(1, 1, 1), false), nil)
+	l.hub.publish(t.Context(), bundleOf(8, traceOf(1, 1, 1), false), nil)
 	wantEvents(t, "a stream that has all up to 7", c, "transactions finalized 8-0")
-	next := told(0, 0, 1)
+	next := traceOf(0, 0, 1)
 	next.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
 	next.All[0].PrevTransLt = next.All[0].Lt
 	foretell(t, l, next)
@@ -584,7 +324,7 @@ func TestWhatIsReadForAClientThatGoesIsReadAgainForOthers(t *testing.T) {
 	l := newComponent(t, nil)
 	failures := 0
 	known := events.Books{Index: &l.index, Fail: func(error) { failures++ }}
-	e := bundleOf(1, told(1, 1, 1), false).Events[0]
+	e := bundleOf(1, traceOf(1, 1, 1), false).Events[0]
 	s := subscriptionOf(t, `{"types":["transactions"],"include_address_book":true}`)
 	chosen, _ := e.Chosen(s, false)
 	gone, cancel := context.WithCancel(t.Context())

@@ -147,9 +147,9 @@ func (m *maker) pack(dst, encoded []byte, message *record.Message) ([]byte, erro
 	if len(message.Hash) != hashSize || len(message.BodyHash) != hashSize {
 		return dst, errHash
 	}
-	body, told := whole(&m.body, message.Body, message.BodyHash)
+	body, known := whole(&m.body, message.Body, message.BodyHash)
 	l, made := layout(0), false
-	if told {
+	if known {
 		l, made = m.layoutOf(message, body)
 	}
 	for rest := encoded; len(rest) > 0; {
@@ -164,9 +164,9 @@ func (m *maker) pack(dst, encoded []byte, message *record.Message) ([]byte, erro
 			return dst, errRecords
 		case n == fieldMessageHash && made:
 			dst = append(protowire.AppendTag(dst, n, protowire.BytesType), 1, byte(l))
-		case n == fieldBody && told, n == fieldInit && made:
+		case n == fieldBody && known, n == fieldInit && made:
 			dst = appendBytes(dst, n, value[:len(value)-checksumSize])
-		case n == fieldBodyHash && told, n == fieldInitHash && made, n == fieldHashNorm && l&normMade != 0:
+		case n == fieldBodyHash && known, n == fieldInitHash && made, n == fieldHashNorm && l&normMade != 0:
 		default:
 			dst = append(dst, field...)
 		}
@@ -189,8 +189,8 @@ func (m *maker) layoutOf(message *record.Message, body cell.Cell) (layout, bool)
 	var init cell.Cell
 	choices := initInRef
 	if len(message.InitState) > 0 {
-		var told bool
-		if init, told = whole(&m.init, message.InitState, message.InitStateHash); !told {
+		var known bool
+		if init, known = whole(&m.init, message.InitState, message.InitStateHash); !known {
 			return 0, false
 		}
 		choices = normMade

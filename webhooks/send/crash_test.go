@@ -77,7 +77,7 @@ func childMain() {
 }
 
 // spawn starts a sender as a process.
-func (h *house) spawn(c child) *exec.Cmd {
+func (h *fixture) spawn(c child) *exec.Cmd {
 	h.Helper()
 	told, err := json.Marshal(c)
 	must(h, err)
@@ -93,7 +93,7 @@ func (h *house) spawn(c child) *exec.Cmd {
 }
 
 // bridge lets other processes reach the embedded log.
-func (h *house) bridge() string {
+func (h *fixture) bridge() string {
 	h.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(h, err)
@@ -128,7 +128,7 @@ func kills() (times, events int) {
 // receiver gets more often than it should was under way at a kill, and is logged so.
 func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -222,7 +222,7 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 
 func TestOnApacheKafkaAStandByHasTheMerchantsOfASenderThatWasKilled(t *testing.T) {
 	brokers := kafkatest.Apache(t)
-	h := newHouseOn(t, logOf(t, brokers[0], nil, ""))
+	h := newFixtureOn(t, logOf(t, brokers[0], nil, ""))
 	s := newShop(t, nil)
 	c := child{DSN: h.engine.DSN(), Log: brokers[0], CAFile: h.caFile, URLs: map[string]string{}}
 	const merchants = 10

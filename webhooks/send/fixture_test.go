@@ -50,8 +50,8 @@ func TestMain(m *testing.M) {
 	enginetest.Main(m)
 }
 
-// house is the two engines, the endpoints, and what was published.
-type house struct {
+// fixture is the two engines, the endpoints, and what was published.
+type fixture struct {
 	testing.TB
 	engine  *engine.ClickHouse
 	kafka   *engine.Kafka
@@ -64,18 +64,18 @@ type house struct {
 
 const testPartitions = 2
 
-func newHouse(t testing.TB) *house {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	k := enginetest.Kafka(t)
-	h := newHouseOn(t, logOf(t, k.Address(), k.Dial, k.Epoch()))
+	h := newFixtureOn(t, logOf(t, k.Address(), k.Dial, k.Epoch()))
 	h.kafka = k
 	return h
 }
 
-// newHouseOn is one with a log of its own.
-func newHouseOn(t testing.TB, log *kafka.Client) *house {
+// newFixtureOn is one with a log of its own.
+func newFixtureOn(t testing.TB, log *kafka.Client) *fixture {
 	t.Helper()
-	h := &house{TB: t, engine: enginetest.Tables(t, "merchants", "events", "deliveries", "delivery_attempts", "replays", "progress"), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
+	h := &fixture{TB: t, engine: enginetest.Tables(t, "merchants", "events", "deliveries", "delivery_attempts", "replays", "progress"), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
 	h.tables = clienttest.ClickHouse(t, h.engine.DSN())
 	must(t, h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}))
 	return h
@@ -141,7 +141,7 @@ const testSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 func toURL(url string) Endpoint { return Endpoint{URL: url, Enabled: true, Secret: testSecret} }
 
 // configuration is one for receivers of this machine.
-func (h *house) configuration(change func(*Configuration)) Configuration {
+func (h *fixture) configuration(change func(*Configuration)) Configuration {
 	c := DefaultConfiguration()
 	c.AllowNetworks, c.CAFile = []string{"127.0.0.0/8"}, h.caFile
 	if change != nil {
@@ -151,7 +151,7 @@ func (h *house) configuration(change func(*Configuration)) Configuration {
 }
 
 // start starts a sender that ends with the test.
-func (h *house) start(change func(*Configuration)) *Component {
+func (h *fixture) start(change func(*Configuration)) *Component {
 	h.Helper()
 	c, err := New(h.configuration(change), h.dependencies())
 	must(h, err)
@@ -159,20 +159,20 @@ func (h *house) start(change func(*Configuration)) *Component {
 	return c
 }
 
-func (h *house) dependencies() Dependencies {
+func (h *fixture) dependencies() Dependencies {
 	reporter := enginetest.Report(h)
 	reporter.Metrics = prometheus.NewRegistry()
 	return Dependencies{Report: reporter, ClickHouse: h.tables, Log: h.log, Endpoints: h.at, Version: "test"}
 }
 
-func (h *house) stop(c *Component) {
+func (h *fixture) stop(c *Component) {
 	h.Helper()
 	if err := c.Stop(context.Background()); err != nil {
 		h.Error(err)
 	}
 }
 
-func (h *house) manual() *Manual {
+func (h *fixture) manual() *Manual {
 	h.Helper()
 	m, err := NewManual(h.configuration(nil), h.dependencies())
 	must(h, err)
@@ -201,7 +201,7 @@ func transfer(merchant, name, reference string) *record.TransferEvent {
 }
 
 // publish writes a bundle with events to the log.
-func (h *house) publish(events ...*record.TransferEvent) {
+func (h *fixture) publish(events ...*record.TransferEvent) {
 	h.Helper()
 	h.mcSeqno++
 	for p := range testPartitions {
@@ -221,7 +221,7 @@ func (h *house) publish(events ...*record.TransferEvent) {
 }
 
 // await waits for the delivery of an event to end, or to be as told.
-func (h *house) await(merchant, name string, is func(*Delivery) bool) (d Delivery, attempts []Attempt) {
+func (h *fixture) await(merchant, name string, is func(*Delivery) bool) (d Delivery, attempts []Attempt) {
 	h.Helper()
 	l := NewLog(h.configuration(nil), h.tables)
 	// Who waits for retries must not keep the engine busy.

@@ -22,7 +22,7 @@ import (
 )
 
 // processorTime is what this process and the engine have used.
-func (h *house) processorTime() (own, engine time.Duration) {
+func (h *fixture) processorTime() (own, engine time.Duration) {
 	h.Helper()
 	of := func(pid int) time.Duration {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -39,7 +39,7 @@ func (h *house) processorTime() (own, engine time.Duration) {
 }
 
 // quietly is a sender that logs nothing.
-func (h *house) quietly(change func(*Configuration)) *Component {
+func (h *fixture) quietly(change func(*Configuration)) *Component {
 	h.Helper()
 	d := h.dependencies()
 	d.Report = report.Reporter{Log: report.Silent().Log, Metrics: prometheus.NewRegistry()}
@@ -52,7 +52,7 @@ func (h *house) quietly(change func(*Configuration)) *Component {
 // BenchmarkDeliveries is how many deliveries a second go to receivers by HTTPS on this
 // machine, each with its rows in ClickHouse; receivers and engine share the processors.
 func BenchmarkDeliveries(b *testing.B) {
-	h := newHouse(b)
+	h := newFixture(b)
 	var got atomic.Int64
 	done := make(chan struct{})
 	s := newBlackBox(b, func(http.ResponseWriter, *http.Request) {
@@ -108,7 +108,7 @@ func BenchmarkFirstAttempts(b *testing.B) {
 // endpoints, at so many events a second, sorted. The first seconds do not count.
 func firstAttempts(t testing.TB, rate int, silent bool) []time.Duration {
 	t.Helper()
-	h := newHouse(t)
+	h := newFixture(t)
 	var mutex sync.Mutex
 	sent, took := map[string]time.Time{}, []time.Duration{}
 	healthy := newBlackBox(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -171,7 +171,7 @@ func TestTwoThousandOpenAttemptsFitInto300MB(t *testing.T) {
 	if os.Getenv("TONSCRIBE_TEST_LONG") == "" {
 		t.Skip("TONSCRIBE_TEST_LONG is not set")
 	}
-	h := newHouse(t)
+	h := newFixture(t)
 	var open atomic.Int64
 	reached, ending := make(chan struct{}), make(chan struct{})
 	const merchants, each, want = 256, 8, 1900 // partitions have not quite the same share

@@ -19,7 +19,7 @@ import (
 )
 
 func TestHealthTellsOfAnEndpointThatIsDown(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
 	h.at.set(named("m"), toURL(s.URL))
 	h.start(nil)
@@ -41,7 +41,7 @@ func TestHealthTellsOfAnEndpointThatIsDown(t *testing.T) {
 
 func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	var down atomic.Bool
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if down.Load() {
@@ -98,7 +98,7 @@ func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 
 func TestWhatWasTakenByHandAmidTheScheduleIsNotCancelled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, _ *http.Request, before int) {
 		if before == 0 {
 			w.WriteHeader(http.StatusBadGateway)
@@ -120,7 +120,7 @@ func TestWhatWasTakenByHandAmidTheScheduleIsNotCancelled(t *testing.T) {
 }
 
 func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.at.set(named("m"), toURL(newShop(t, nil).URL))
 	h.start(nil)
 	h.publish(transfer("m", "taken", "1"))
@@ -143,7 +143,7 @@ func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
 }
 
 func TestAttemptsByHandAreNotReadWhenADeliveryIsTakenUpAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	c, err := New(h.configuration(nil), h.dependencies())
 	must(t, err)
 	q := c.newQueue(0)
@@ -169,7 +169,7 @@ func TestAttemptsByHandAreNotReadWhenADeliveryIsTakenUpAgain(t *testing.T) {
 
 // The schedule may end, or another attempt be taken, while one by hand is under way.
 func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := make(chan struct{})
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		<-gate
@@ -208,7 +208,7 @@ func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 // An attempt by hand that was not there when the sender looked sees the delivery pending, and leaves it to
 // the sender.
 func TestASuccessByHandWhileTheEndIsWrittenCounts(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	c, err := New(h.configuration(nil), h.dependencies())
 	must(t, err)
 	q := c.newQueue(0)
@@ -225,7 +225,7 @@ func TestASuccessByHandWhileTheEndIsWrittenCounts(t *testing.T) {
 }
 
 func TestTestSendsLookLikeEventsButForTheirReferenceAndHeader(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		if r.URL.Path == "/down" {
 			w.WriteHeader(http.StatusTeapot)
@@ -274,7 +274,7 @@ func TestTestSendsLookLikeEventsButForTheirReferenceAndHeader(t *testing.T) {
 }
 
 func TestAReplayIsCancelledAlsoWhereTheWallClockWasPutBack(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	m, err := NewManual(h.configuration(nil), h.dependencies())
 	must(t, err)
 	begun := time.Now().UTC().Truncate(time.Microsecond).Add(time.Hour)
@@ -292,7 +292,7 @@ func TestAReplayIsCancelledAlsoWhereTheWallClockWasPutBack(t *testing.T) {
 }
 
 func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	off := toURL(s.URL)
 	off.Enabled = false
@@ -388,7 +388,7 @@ func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 }
 
 func TestLogIsSearchedByWhatMerchantsKnowAndItsPagesDoNotMove(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	h.at.set(named("m"), toURL(s.URL))
 	h.at.set(named("other"), toURL(s.URL))

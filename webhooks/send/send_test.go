@@ -19,7 +19,7 @@ import (
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func TestEventIsPostedOnceSignedAndLogged(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		w.Header().Set("X-Shop", "open")
 		w.WriteHeader(http.StatusCreated)
@@ -61,7 +61,7 @@ func TestEventIsPostedOnceSignedAndLogged(t *testing.T) {
 }
 
 func TestEventsThatTheLogHasTwiceOrThatAreDetectedAgainArePostedOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	h.at.set(named("m"), toURL(s.URL))
 	c := h.start(nil)
@@ -82,7 +82,7 @@ func TestEventsThatTheLogHasTwiceOrThatAreDetectedAgainArePostedOnce(t *testing.
 
 func TestFailuresAreTriedAgainOnScheduleWithTheSameBytesAndThenNoMore(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) { w.WriteHeader(http.StatusInternalServerError) })
 	late := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		if n < 2 {
@@ -124,7 +124,7 @@ func TestFailuresAreTriedAgainOnScheduleWithTheSameBytesAndThenNoMore(t *testing
 }
 
 func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	disabled := toURL(s.URL)
 	disabled.Enabled = false
@@ -152,7 +152,7 @@ func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) 
 // A merchant who has enabled the endpoint was told that it is, also where the sender does
 // not hold the row yet.
 func TestNothingIsIgnoredForWhatAnEndpointWasBefore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	disabled := toURL(s.URL)
 	disabled.Enabled = false
@@ -171,7 +171,7 @@ func TestNothingIsIgnoredForWhatAnEndpointWasBefore(t *testing.T) {
 }
 
 func TestEventsThatNothingWouldSignWait(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	unsigned := toURL(s.URL)
 	unsigned.Secret = ""
@@ -189,7 +189,7 @@ func TestEventsThatNothingWouldSignWait(t *testing.T) {
 }
 
 func TestEventsOfAReferenceFollowEachOtherAndOthersAreNotHeldUp(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := make(chan struct{})
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		if r.Header.Get("webhook-id") == EventID(named("event a1")) && n == 0 {
@@ -221,7 +221,7 @@ func TestEventsOfAReferenceFollowEachOtherAndOthersAreNotHeldUp(t *testing.T) {
 }
 
 func TestMoreThanMemoryHoldsWaitsInTheTable(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	const merchants, each = 5, 20
 	for n := range merchants {
@@ -244,7 +244,7 @@ func TestMoreThanMemoryHoldsWaitsInTheTable(t *testing.T) {
 // Deliveries that are held may be older than all that wait in the table.
 func TestWhatWaitsInTheTableIsNotForgottenBehindOlderOnesThatAreHeld(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	const many = 8
 	held := map[string]bool{}
 	for n := range many {
@@ -295,7 +295,7 @@ func TestWhatWaitsInTheTableIsNotForgottenBehindOlderOnesThatAreHeld(t *testing.
 // What a sender was about to write when it lost its partition may come to be there when the
 // next one has looked for what waits already.
 func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	h.at.set(named("m"), toURL(s.URL))
 	c := h.start(nil)
@@ -314,7 +314,7 @@ func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
 }
 
 func TestNothingWaitsLongerThanTheScheduleAfterTheWallClockWasPutBack(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	c, err := New(h.configuration(nil), h.dependencies())
 	must(t, err)
 	fresh, err := c.newQueue(0).enter(t.Context(), []*record.TransferEvent{transfer("m", "1", "1")})
@@ -336,7 +336,7 @@ func TestNothingWaitsLongerThanTheScheduleAfterTheWallClockWasPutBack(t *testing
 }
 
 func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	gate := make(chan struct{})
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		if n == 0 && r.Header.Get("webhook-id") == EventID(named("event hangs")) {
@@ -367,7 +367,7 @@ func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *test
 
 func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
 	rows := func(merchant string, of ...Delivery) {
 		t.Helper()
@@ -417,7 +417,7 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 }
 
 func TestASecondSenderTakesOverAndTheyShareMerchants(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	for n := range 20 {
 		h.at.set(named(fmt.Sprint(n)), toURL(s.URL))
@@ -449,7 +449,7 @@ func TestASecondSenderTakesOverAndTheyShareMerchants(t *testing.T) {
 }
 
 func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	s := newShop(t, nil)
 	h.at.set(named("m"), toURL(s.URL))
 	now := time.Now().UTC().Truncate(time.Second)

@@ -99,10 +99,10 @@ func (o contractOrder) compare(a, b *Key) (c int) {
 // contractList declares a list of contracts.
 type contractList struct {
 	table string
-	// told is the table that has a row for each time that something became known of a
+	// history is the table that has a row for each time that something became known of a
 	// contract, table itself where it is empty.
-	told  string
-	order contractOrder
+	history string
+	order   contractOrder
 	// parent, number and seqno are the columns of the fields that the list can be
 	// ordered by; the parent's workchain and prefix have suffixes.
 	parent, number, seqno string
@@ -406,7 +406,7 @@ func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit 
 	}
 	return fmt.Sprintf("SELECT DISTINCT %[1]s FROM %[2]s WHERE (%[3]s) AND (%[5]s, mc_seqno) IN (SELECT %[5]s, max(mc_seqno) "+
 		"FROM %[7]s WHERE (%[5]s) IN (SELECT %[5]s FROM %[6]s WHERE %[3]s) GROUP BY %[5]s)%[4]s",
-		selected, l.table, where, tail, account, sql.Beside(l.table), sql.Beside(cmp.Or(l.told, l.table)))
+		selected, l.table, where, tail, account, sql.Beside(l.table), sql.Beside(cmp.Or(l.history, l.table)))
 }
 
 // rangesOf are the ranges of some accounts in the columns of a name; without

@@ -15,7 +15,7 @@ func linkList(role schema.LinkRole, list []address.Address, all bool) *contractL
 	if all {
 		list = []address.Address{paging.NoAddress}
 	}
-	return &contractList{table: "contract_links", told: "contracts", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
+	return &contractList{table: "contract_links", history: "contracts", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
 }
 
 func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
