@@ -60,12 +60,15 @@ const (
 	// The engine's own limit for open connections at a stop is five seconds.
 	stopLimit = 15 * time.Second
 	// A killed parent's engine needs that long at most to let the folder go.
-	orphanLimit    = 15 * time.Second
-	firstBackoff   = 50 * time.Millisecond
-	lastBackoff    = 10 * time.Second
-	healthyLife    = time.Minute
-	failuresInARow = 10
+	orphanLimit   = 15 * time.Second
+	firstBackoff  = 50 * time.Millisecond
+	healthyLife   = time.Minute
+	firstFailures = 10 // after so many an engine that was killed while it started is given up
 )
+
+// lastBackoff is the longest pause before an engine that ended is started again. Tests
+// shorten it.
+var lastBackoff = 10 * time.Second
 
 // ClickHouse is a running embedded server, or one database of it.
 type ClickHouse struct {
@@ -88,10 +91,9 @@ type supervisor struct {
 	mutex sync.Mutex
 	child *child
 
-	stop     context.Context
-	askStop  context.CancelFunc
-	done     chan struct{}
-	endError error
+	stop    context.Context
+	askStop context.CancelFunc
+	done    chan struct{}
 }
 
 // StartClickHouse starts the engine and returns when it accepts connections and
@@ -282,10 +284,8 @@ func (s *supervisor) supervise() {
 			backoff = firstBackoff
 		}
 		// The backoff goes on growing over engines that start and soon end again.
-		if err := s.startAgain(s.stop, &backoff, func(error) bool { return true }); err != nil {
-			if s.stop.Err() == nil {
-				s.endError = fmt.Errorf("embedded clickhouse: %w", err)
-			}
+		// What keeps it from starting may pass: a full disk, memory that others have.
+		if s.startAgain(s.stop, &backoff, func(error) bool { return true }) != nil {
 			return
 		}
 	}
@@ -306,8 +306,11 @@ func (s *supervisor) firstStart(ctx context.Context) error {
 		return err
 	}
 	s.options.Report.Log.Error().Err(err).Msg("clickhouse was killed while it started, starting it again")
-	backoff := firstBackoff
-	return s.startAgain(ctx, &backoff, func(err error) bool { return errors.Is(err, errKilled) })
+	backoff, failures := firstBackoff, 0
+	return s.startAgain(ctx, &backoff, func(err error) bool {
+		failures++
+		return failures < firstFailures && errors.Is(err, errKilled)
+	})
 }
 
 // portChoices is how often other ports are chosen.
@@ -317,17 +320,16 @@ func isPortTaken(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
-// startAgain tries until a child runs, ctx ends, the error is not to be cured, or
-// it has failed too often.
+// startAgain tries until a child runs, ctx ends, or the error is not to be cured.
 func (s *supervisor) startAgain(ctx context.Context, backoff *time.Duration, curable func(error) bool) error {
-	for failures := 1; ; failures++ {
+	for {
 		if err := lifetime.Sleep(ctx, *backoff); err != nil {
 			return err
 		}
 		*backoff = min(2**backoff, lastBackoff)
 		s.restarts.Inc()
 		err := s.start(ctx)
-		if err == nil || ctx.Err() != nil || failures == failuresInARow || !curable(err) {
+		if err == nil || ctx.Err() != nil || !curable(err) {
 			return err
 		}
 		s.options.Report.Log.Error().Err(err).Dur("backoff", *backoff).Msg("clickhouse did not start")
@@ -358,13 +360,6 @@ func (s *supervisor) Pid() int {
 // Marks is how many bytes of marks it holds at most.
 func (s *supervisor) Marks() int64 { return s.options.marks() }
 
-// Done is closed when the engine has ended for good: after Stop, or when it
-// could not be restarted (Err says why).
-func (s *supervisor) Done() <-chan struct{} { return s.done }
-
-// Err is why the engine ended, nil after Stop. To be called after Done.
-func (s *supervisor) Err() error { return s.endError }
-
 // Stop ends the engine and waits for it. Clients close their connections
 // first. When ctx ends before the engine, the engine is killed: acknowledged
 // data survive that.
@@ -372,7 +367,7 @@ func (s *supervisor) Stop(ctx context.Context) error {
 	s.askStop()
 	select {
 	case <-s.done:
-		return s.endError
+		return nil
 	case <-ctx.Done():
 	}
 	s.mutex.Lock()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/engine"
 	"tonscribe/internal/report"
@@ -167,11 +168,49 @@ func TestKilledEngineComesBackUnderTheSameDSN(t *testing.T) {
 			t.Fatalf("after kill %d: %d rows of %d acknowledged", round, got, acknowledged)
 		}
 	}
-	select {
-	case <-c.Done():
-		t.Fatalf("given up: %v", c.Err())
-	default:
+}
+
+// What keeps an engine from starting is another's to mend, who may be asleep.
+func TestAnEngineThatFailsAgainAndAgainIsStartedUntilItRuns(t *testing.T) {
+	defer engine.RestartAtOnce()()
+	dir, registry := t.TempDir(), prometheus.NewRegistry()
+	reporter := enginetest.Report(t)
+	reporter.Metrics = registry
+	c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 512 << 20, Report: reporter})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer c.Stop(context.Background())
+	pid, connection := c.Pid(), connect(t, c.DSN())
+	logs := filepath.Join(dir, "log")
+	if err := os.Rename(logs, logs+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	const failures = 15
+	until(t, "fifteen starts that fail", func() bool { return restarts(t, registry) >= failures })
+	if err := os.Rename(logs+".away", logs); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a new engine under the same DSN", func() bool { return c.Pid() != pid && connection.Ping(t.Context()) == nil })
+}
+
+// restarts is how often an engine was started again.
+func restarts(t *testing.T, registry *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if strings.HasSuffix(f.GetName(), "restarts_total") {
+			return f.Metric[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatal("no metric tells how often the engine was started again")
+	return 0
 }
 
 // A service manager signals all processes of a service, and its stages have rows to write then.
@@ -200,8 +239,7 @@ func owner(dir string) int {
 		return 1
 	}
 	fmt.Println(c.Pid())
-	<-c.Done()
-	return 0
+	select {}
 }
 
 func TestEngineDiesWithItsParent(t *testing.T) {
