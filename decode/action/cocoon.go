@@ -173,7 +173,7 @@ var cocoon = &Protocol{
 		{
 			Name:    "refund that a client of Cocoon asks for",
 			Order:   orderCocoonClientRequestRefund,
-			Pattern: paysCocoon(opCocoonRequestRefund).With(cocoonRest()).Below(Call(opCocoonWalletSend).As("wallet").Maybe()),
+			Pattern: asksCocoon(opCocoonRequestRefund).Below(Call(opCocoonWalletSend).As("wallet").Maybe()),
 			Make:    makeRequestRefund,
 		},
 		{Name: "refund to a client of Cocoon", Order: orderCocoonGrantRefund, Pattern: paysCocoon(opCocoonGrantRefund), Make: makeGrantRefund},

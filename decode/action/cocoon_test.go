@@ -89,8 +89,6 @@ func TestWhatCocoonIsAskedFor(t *testing.T) {
 		{"cocoon_client_request_refund", step{to: market, value: 95, body: word(0x9c69f376), then: []step{
 			cocoonStart(cocoonClient, 0xfafa6cc1, to(bob), cocoonRequest(cocoonProxy, nil), cocoonExcesses())}},
 			[]any{"query_id", 7, "via_wallet", true, "source", bob, "destination", cocoonClient}},
-		{"cocoon_client_request_refund", cocoonStart(cocoonClient, 0xfafa6cc1, to(bob), cocoonRequest(cocoonProxy, granted, cocoonPayout(step{}), cocoonExcesses())),
-			[]any{"query_id", 7, "via_wallet", false, "source", bob, "destination", cocoonClient}},
 		{"cocoon_grant_refund", cocoonStart(cocoonProxy, 0xefd711e1, tokens, cocoonRequest(cocoonClient, granted, cocoonPayout(step{}), cocoonExcesses())),
 			[]any{"query_id", 7, "new_tokens_used", 33, "expected_address", address, "source", cocoonProxy, "destination", bob, "amount", 4500}},
 		{"cocoon_grant_refund!", cocoonStart(cocoonProxy, 0xefd711e1, tokens, cocoonRequest(cocoonClient, granted, cocoonPayout(step{aborted: true}))), []any{"amount", 4500}},
@@ -107,6 +105,15 @@ func TestWhatCocoonIsAskedFor(t *testing.T) {
 			details(t, list, c.what, c.pair...)
 		})
 	}
+}
+
+// The action names no amount: what the proxy pays must not be hidden in it.
+func TestWhatIsPaidForARefundThatAClientAsksForIsBesideIt(t *testing.T) {
+	paid := cocoonRequest(cocoonProxy, nil, cocoonPayout(step{}), cocoonExcesses())
+	list := outermost(t, action.NoFacts{}, play(alice, cocoonStart(cocoonClient, 0xfafa6cc1, to(bob), paid)))
+	wants(t, list, "cocoon_client_request_refund", "call_contract", "call_contract")
+	details(t, list, "cocoon_client_request_refund", "query_id", 7, "via_wallet", false, "source", bob, "destination", cocoonClient)
+	details(t, list, "call_contract", "opcode", 0xc59a7cd3, "destination", bob, "value", 4500)
 }
 
 func TestWhatCocoonRefusesFailed(t *testing.T) {
