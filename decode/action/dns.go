@@ -98,12 +98,7 @@ var dns = &Protocol{
 	Name:  "dns",
 	Types: []typed{renewDNS, deleteDNS, changeDNS, dnsPurchase, dnsRelease},
 	Rules: []Rule{
-		{
-			Name:    "DNS record",
-			Order:   orderDNSRecord,
-			Pattern: Call(opDNSRecord).Where(isItem).With(Call(opTeleitemOK).Maybe()), // which Telegram names answer
-			Make:    makeDNSRecord,
-		},
+		{Name: "DNS record", Order: orderDNSRecord, Pattern: Call(opDNSRecord).Where(isItem), Make: makeDNSRecord},
 		{
 			Name:    "name won at its first auction",
 			Order:   orderDNSPurchase,
