@@ -92,7 +92,7 @@ var tgBTC = &Protocol{
 			Name:  "new key of tgBTC",
 			Order: orderTgBTCNewKey,
 			Pattern: Call(opTgBTCKeyReady).With(Log(logTgBTCNewKey).As("log"), pegout()).
-				Below(Any().Kept().With(Log(logTgBTCKeyMade).As("made"))),
+				Below(Any().With(Log(logTgBTCKeyMade).As("made"))),
 			Make: makeTgBTCNewKey,
 		},
 		{Name: "log of tgBTC minted", Order: orderTgBTCMintLog, Block: "tgbtc_mint", Pattern: Log(logTgBTCMint), Make: makeTgBTCMintLog},

@@ -94,6 +94,10 @@ func TestTgBTCGetsANewKey(t *testing.T) {
 	list := outermost(t, action.NoFacts{}, play(coordinator, ready(taken), made))
 	wants(t, list, "tgbtc_new_key")
 	details(t, list, "tgbtc_new_key", "source", coordinator, "pubkey", keyText, "coordinator", teleport, "pegout", pegout, "amount", 70, "asset", nil)
+	// What had the coordinator make the key is a part of it, whoever sent that.
+	list = outermost(t, action.NoFacts{}, play(alice, step{to: coordinator, value: 10, body: word(0x8e497b8f), then: []step{ready(taken), made}}))
+	wants(t, list, "tgbtc_new_key")
+	details(t, list, "tgbtc_new_key", "source", coordinator, "coordinator", teleport, "pegout", pegout)
 	list = outermost(t, action.NoFacts{}, play(coordinator, ready(), made))
 	wants(t, list, "call_contract", "tgbtc_dkg_log_fallback")
 	details(t, list, "tgbtc_dkg_log_fallback", "coordinator", coordinator, "pubkey", keyText, "timestamp", 1748619032)
