@@ -66,6 +66,10 @@ type liquidityDeposit struct {
 	TickUpper            *big.Int      `detail:"tick_upper"`
 	NFTIndex             *big.Int      `detail:"nft_index"`
 	NFTAddress           Address       `detail:"nft_address,account"`
+
+	// Joined are the amounts that the pool got of its two assets, of DeDust v2 only, and
+	// nil as long as it got one.
+	Joined [2]*big.Int
 }
 
 // vaultExcess is what a deposit gave back, and what arrived.

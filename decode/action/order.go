@@ -22,7 +22,11 @@ const (
 	orderDedustDeposit
 	orderDedustFirstDeposit
 	orderDedustWithdrawal
+	orderDedustV2Deposit
+	orderDedustV2FirstDeposit
+	orderDedustV2Withdrawal
 	orderJettonBurn
+	orderDedustV2Swap
 	orderDedustSwap
 	orderStonfiSwap
 	orderStonfiV2Swap
@@ -116,4 +120,5 @@ const (
 	orderCocoonClientIncreaseStake
 	orderCocoonClientWithdraw
 	orderDedustDepositMerge
+	orderDedustV2DepositMerge
 )

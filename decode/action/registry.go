@@ -25,6 +25,7 @@ var protocols = []*Protocol{
 	stonfi,
 	stonfiV2,
 	dedust,
+	dedustV2,
 	tonco,
 	coffee,
 	coffeeStakes,
