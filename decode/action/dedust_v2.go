@@ -165,7 +165,30 @@ func makeDedustV2Swap(m *Match) *Made {
 		}
 		peers, events = append(peers, p), events[1:]
 	}
-	return jettonSwap.Make(swapOf("dedust_v2", in, out, peers)).Fails(failed)
+	s := swapOf("dedust_v2", in, out, peers)
+	s.MinOutAmount = dedustV2Least(hops[0])
+	return jettonSwap.Make(s).Fails(failed)
+}
+
+// dedustV2Least is how much the last pool of a route is to give at least, nil where the
+// order does not say so.
+func dedustV2Least(first *Block) *big.Int {
+	r, _ := dedustV2Order(first, opDedustV2SwapPayload)
+	least := r.Coins()
+	for range maxRoute {
+		r.Skip(40) // deadline
+		next, more := r.MaybeOpen()
+		if r.Failed() {
+			return nil
+		}
+		if !more {
+			return least
+		}
+		r = next
+		r.Address() // pool
+		least = r.Coins()
+	}
+	return nil
 }
 
 // makeDedustV2Deposit makes a deposit of one half of it, at its side of the pool.

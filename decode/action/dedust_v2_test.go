@@ -35,7 +35,7 @@ func TestSwapsAtDedustV2(t *testing.T) {
 	oneX, oneY, twoY := account(0x63), account(0x64), account(0x65)
 	facts := append(slices.Clone(exchange), jettons(oneX, poolOne, masterX), jettons(oneY, poolOne, masterY), jettons(twoY, poolTwo, masterY))
 	swap := dedustV2SwapPayload(20, nil)
-	route := dedustV2SwapPayload(6, coins(addr(cell.BeginCell(), poolTwo), 20).MustStoreUInt(9, 40).MustStoreBoolBit(false).EndCell())
+	route := dedustV2SwapPayload(6, coins(addr(cell.BeginCell(), poolTwo), 30).MustStoreUInt(9, 40).MustStoreBoolBit(false).EndCell())
 	x := func(then ...step) step { return sends(10, aliceX, oneX, poolOne, dedustV2Jettons(swap), then...) }
 	// x for toncoins at the first pool, those for y at the second one.
 	two := func(then ...step) step {
@@ -50,11 +50,11 @@ func TestSwapsAtDedustV2(t *testing.T) {
 	tonOut := transferred("outgoing", nil, poolOne, bob, nil, nil, 25)
 	for what, c := range map[string]played{
 		"jettons for jettons": {[]step{x(dedustV2Event(10, 25), gaveY)}, []string{"jetton_swap"},
-			slices.Concat([]any{"dex", "dedust_v2", "sender", alice, "asset_in", masterX, "asset_out", masterY, "peer_swaps", "[]"}, xIn, yOut)},
+			slices.Concat([]any{"dex", "dedust_v2", "sender", alice, "asset_in", masterX, "asset_out", masterY, "peer_swaps", "[]", "min_out_amount", 20}, xIn, yOut)},
 		"jettons for toncoins": {[]step{x(dedustV2Event(10, 25), dedustV2Pays(bob, 25, 0))}, []string{"jetton_swap"}, slices.Concat(xIn, tonOut, []any{"asset_out", nil})},
 		"toncoins for jettons": {[]step{dedustV2Toncoins(poolOne, 10, swap, dedustV2Event(10, 25), gaveY, excess())}, []string{"jetton_swap"}, slices.Concat(tonIn, yOut, []any{"asset_in", nil})},
 		"through two pools": {[]step{two(dedustV2Event(7, 25), sends(25, twoY, bobY, bob, nil))}, []string{"jetton_swap"},
-			slices.Concat(xIn, transferred("outgoing", masterY, poolTwo, bob, twoY, bobY, 25), []any{"asset_in", masterX, "asset_out", masterY,
+			slices.Concat(xIn, transferred("outgoing", masterY, poolTwo, bob, twoY, bobY, 25), []any{"asset_in", masterX, "asset_out", masterY, "min_out_amount", 30,
 				"peer_swaps[0].asset_in", masterX, "peer_swaps[0].amount_in", 10, "peer_swaps[0].asset_out", nil, "peer_swaps[0].amount_out", 7,
 				"peer_swaps[1].asset_in", nil, "peer_swaps[1].amount_in", 7, "peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25})},
 		"returned, for too little":          {[]step{x(sends(10, oneX, aliceX, alice, nil))}, []string{"jetton_swap!"}, slices.Concat(xIn, transferred("outgoing", masterX, poolOne, alice, oneX, aliceX, 10))},

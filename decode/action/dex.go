@@ -22,8 +22,8 @@ type swap struct {
 	Incoming  dexTransfer `detail:"dex_incoming_transfer"`
 	Outgoing  dexTransfer `detail:"dex_outgoing_transfer"`
 	PeerSwaps []peerSwap  `detail:"peer_swaps"` // of more than one pool
-	// MinOutAmount, of TONCO only, is what a failed swap should have given at least,
-	// and what another one gave.
+	// MinOutAmount is of TONCO what a failed swap should have given at least, and what
+	// another one gave, and of DeDust v2 what it was to give at least.
 	MinOutAmount *big.Int `detail:"min_out_amount,optional"`
 }
 
