@@ -130,13 +130,7 @@ func (m *Match) bidaskGot() (in *dexTransfer, failed bool) {
 
 // bidaskGave is what a pool paid.
 func (m *Match) bidaskGave(b *Block) (out *dexTransfer, failed bool) {
-	if b.IsCall(opBidaskPaid) {
-		if out, _ = namedToncoins(b); out == nil {
-			return nil, true
-		}
-		return out, returned(b) || b.lacks(out.Amount)
-	}
-	return m.transferred(b)
+	return m.paid(b, opBidaskPaid)
 }
 
 func makeBidaskSwap(m *Match) *Made {

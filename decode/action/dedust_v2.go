@@ -121,13 +121,7 @@ func (m *Match) dedustV2Got(b *Block) (in *dexTransfer, failed bool) {
 
 // dedustV2Gave is what a pool paid.
 func (m *Match) dedustV2Gave(b *Block) (out *dexTransfer, failed bool) {
-	if b.IsCall(opDedustV2Payout) {
-		if out, _ = namedToncoins(b); out == nil {
-			return nil, true
-		}
-		return out, returned(b) || b.lacks(out.Amount)
-	}
-	return m.transferred(b)
+	return m.paid(b, opDedustV2Payout)
 }
 
 func makeDedustV2Swap(m *Match) *Made {

@@ -392,3 +392,14 @@ func swapOf(dex string, in, out *dexTransfer, peers []peerSwap) *swap {
 }
 
 func same(a, b Address) bool { return bytes.Equal(a, b) }
+
+// paid is what a pool paid: jettons, or toncoins with an opcode and their amount.
+func (m *Match) paid(b *Block, toncoins uint32) (out *dexTransfer, failed bool) {
+	if b.IsCall(toncoins) {
+		if out, _ = namedToncoins(b); out == nil {
+			return nil, true
+		}
+		return out, returned(b) || b.lacks(out.Amount)
+	}
+	return m.transferred(b)
+}
